@@ -95,7 +95,7 @@ SHOTS: tuple[Shot, ...] = tuple(replace(shot, golden=shot.name in GOLDEN) for sh
     *_all("registers", "first", "1", "2", "o", "r"),
     *_all("help", "first", "question_mark"),
     *_all("palette", "first", "ctrl+p"),
-    *_all("relief", "first", "Q"), *_huge("relief", "first", "Q"),
+    *_all("relief", "tour:drain", "Q", goto=1450), *_huge("relief", "tour:drain", "Q", goto=1450),
     *_all("summary", goto="end"), *_huge("summary", goto="end"),
     *_all("lines", "first", "semicolon"), *_huge("lines", "first", "semicolon"),
     *_all("timeline", "first", "1", "2", "o", *MARKS, "a"),

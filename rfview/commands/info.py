@@ -52,13 +52,14 @@ def run(args: argparse.Namespace) -> int:
 
 def summary_of(file: str) -> Summary | None:
     """Return what limited the run of a recording; None if the run has not ended in it, or was cut."""
+    from rfview.sessions.compare.comparison import has_ended
     from rfview.sessions.session import Session
     from rfview.sessions.summary.summarise import of_recording
     from rfview.sessions.timeline.opening import open_recording
 
     timeline = open_recording(file)
     try:
-        if timeline.first or not timeline.closed or not timeline.last or timeline.fault:
+        if timeline.first or not timeline.last or not has_ended(timeline):
             return None
         return of_recording(Session(timeline))
     finally:

@@ -66,7 +66,7 @@ def _wait(scene: Scene, found: After, shown: tuple[int, int, int], is_chosen: bo
     row = Row(width, "focus" if is_chosen else "").add("▸" if is_chosen else " ", "bold").add(" " * 2 * depth)
     row.add("↓ " if depth else "", "dim").add(look.glyph if look else " ", f"st:{look.role}" if look else "text")
     more = f" and {hidden} more" if hidden else ""
-    room = width - 34 - row.x - len(more)
+    room = width - 30 - row.x - len(more)
     row.add(" ").add(cut(f"{wait.state} at {place(scene.info, scene.lines, wait.pc)}", room), "text").add(more, "dim")
     most = "≤ " if wait.hop > 1 else ""
     row.right(width - 21, f"{most}{number(wait.cycles)}", "dim" if most else "text")

@@ -242,7 +242,10 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
     first = _first(shown, cursor, rows)
     lines = [title(width, head, info, focus=focus), *words, _head(scene, width, cursor)]
     lines += [_source_row(scene, entry, width, cursor, here, held) for entry in shown[first : first + rows]]
-    return [*fill(lines, width, height - below), *(holders.below(scene, cursor, width, below) if below else ())]
+    if not below:
+        return fill(lines, width, height)
+    shown_rows = min(height - below, len(lines) + 1)      # a blank row after a short source, and no more
+    return fill([*fill(lines, width, shown_rows), *holders.below(scene, cursor, width, below)], width, height)
 
 
 def _room_below(height: int) -> int:

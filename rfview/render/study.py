@@ -31,7 +31,7 @@ def render(scene: Scene, study: Study | None, width: int, height: int, selected:
        change                                    whole run     gain       energy
        as it ran                                   143,189              85.73 µJ
     ▸1 sm.ldst_queue 2 → 32                        142,367   −0.6 % ▒     −0.3 %
-     * LD/ST's floor                               141,312   −1.3 %
+     * floor of LD/ST                              141,312   −1.3 %
 
     whole run: cycles with the setting from cycle 0. gain: of that. ▒ within what nudged runs do by chance: no claim;
     █ beyond twice that. Below, the chosen one by state: where a wait goes when it is taken away.
@@ -97,7 +97,7 @@ def _floor(study: Study, width: int) -> list[Line]:
         return []
     cycles, gain, _ = _ends(width)
     top = study.floors[0]
-    name = cut(f"{top.unit}'s floor, which no other unit's setting mends", cycles - 14)
+    name = cut(f"floor of {top.unit}, which no other unit's setting mends", cycles - 14)
     row = Row(width).add(" * ", "bold").add(name, "text")
     row.right(cycles, number(top.cycles), "text").right(gain, _gain(top.cycles, study.cycles), "text")
     others = ", ".join(f"{floor.unit} {number(floor.cycles)}" for floor in study.floors[1:])
@@ -149,5 +149,5 @@ def markdown(study: Study) -> str:
             lines.append(f"| {trial.name} | {number(trial.cycles)} | {_gain(trial.cycles, study.cycles)} | "
                          f"{study.claim(trial)} |")
     for floor in study.floors[:1]:
-        lines.append(f"| {floor.unit}'s floor | {number(floor.cycles)} | {_gain(floor.cycles, study.cycles)} | |")
+        lines.append(f"| floor of {floor.unit} | {number(floor.cycles)} | {_gain(floor.cycles, study.cycles)} | |")
     return "\n".join([*lines, "", f"By chance: {study.chance.text}; nudged: {nudge.WHAT}."]) + "\n"

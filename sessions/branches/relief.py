@@ -132,6 +132,9 @@ def whole_run(session: Session, relief: Relief) -> Whole:
     """Run both to their ends and compare them; raises InputError when session.progress asks to stop."""
     if relief.branch not in session.family:
         raise InputError(f"relief: branch {relief.branch} was dropped")
+    if session.timeline.closed and not session.timeline.fault and not has_ended(session.timeline):
+        raise InputError("relief: the whole run is not in this recording, which was cut off at cycle "
+                         f"{session.timeline.last:,}")
     pair = session, session.family[relief.branch]
     for one in pair:
         one.timeline.run_to_end(session.progress, "relief")

@@ -17,6 +17,7 @@ from rfview.engine.stalls import NOT_WAITING
 from rfview.engine.wording import energy_text
 from rfview.sessions.branch import Change
 from rfview.sessions.branches.relief import settings_of
+from rfview.sessions.compare.comparison import has_ended
 from rfview.sessions.energy import assumed_of
 from rfview.sessions.reports.statistics import between
 from rfview.sessions.session import Session
@@ -118,7 +119,7 @@ class Study:
         best = min(done, key=lambda one: one.cycles, default=None)
         top = self.floors[0] if self.floors else None
         share = _share(top.cycles, self.cycles) if top is not None else ""
-        floor = f" {top.unit} needs at least {top.cycles:,} of {self.cycles:,} cycles ({share})." if top is not None else ""
+        floor = f" {top.needs} at least {top.cycles:,} of {self.cycles:,} cycles ({share})." if top is not None else ""
         if best is None:
             return f"No setting has been tried.{floor}"
         gain = f"{100 * (best.cycles - self.cycles) / self.cycles:+.1f} %"
@@ -138,7 +139,10 @@ class Trials:
         has_left = session.branch is not None and session.branch.cycle
         if timeline.first or has_left or not isinstance(timeline, LiveTimeline | RecordedTimeline):
             raise InputError(f"relief: {NOT_FROM_START}")
-        if not timeline.closed or timeline.fault:
+        if timeline.closed and not timeline.fault and not has_ended(timeline):
+            raise InputError(f"relief: the whole run is needed, and this recording was cut off at cycle {timeline.last:,}; "
+                             "record it to its end")
+        if not has_ended(timeline):
             raise InputError("relief: the whole run is needed, and this one has not ended; `goto end` runs it")
         if isinstance(timeline, LiveTimeline):
             base = timeline.simulator

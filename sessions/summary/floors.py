@@ -20,6 +20,11 @@ class Floor:
     cycles: int
     what: str
 
+    @property
+    def needs(self) -> str:
+        """Return "LD/ST needs", "register banks need"."""
+        return f"{self.unit} need{'' if self.unit.endswith('s') else 's'}"
+
 
 def machine_floors(counts: Mapping[str, int], config: Mapping[str, int]) -> list[Floor]:
     """Return the floors of the machine's own units. counts: events by name. config: the machine's numbers in use."""

@@ -70,8 +70,13 @@ def _floor(facts: Facts) -> Finding | None:
     top = facts.floors[0]
     if facts.filled < FULL:
         return None
-    return Finding(facts.filled, f"{top.unit} limits this run: it needs {top.cycles:,} of the {facts.cycles:,} cycles "
-                   f"({facts.filled:.1%}): {top.what}.", "only less of that work makes it end earlier")
+    return Finding(facts.filled, f"{_limits(top.unit)} {top.cycles:,} of the {facts.cycles:,} cycles "
+                   f"({facts.filled:.1%}): {top.what}.",
+                   "only less of that work makes it end earlier")
+
+
+def _limits(unit: str) -> str:
+    return f"{unit} limit this run: they need" if unit.endswith("s") else f"{unit} limits this run: it needs"
 
 
 def _uncoalesced(facts: Facts) -> Finding | None:
@@ -167,7 +172,7 @@ def _register_file(facts: Facts) -> Finding | None:
     shares = facts.of_family("register_file")
     if sum(shares.values()) < NOTABLE:
         return None
-    parts = ", ".join(f"{name} {share:.1%}" for name, share in shares.items())
+    parts = ", ".join(f"{name} {share:.1%}" for name, share in shares.items()) if len(shares) > 1 else next(iter(shares))
     head = "The register file limits this run" if sum(shares.values()) > MOSTLY else "The register file costs"
     return Finding(sum(shares.values()), f"{head}: {sum(shares.values()):.1%} of the warp-cycles ({parts})"
                    f"{facts.place(*shares)}.", "`rfview compare` sets it beside other designs", facts.waiter(*shares))

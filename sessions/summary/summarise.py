@@ -9,6 +9,7 @@ import numpy as np
 
 from rfview.engine.errors import InputError
 from rfview.engine.stalls import NO_WARP
+from rfview.sessions.compare.comparison import has_ended
 from rfview.sessions.energy import counts_of
 from rfview.sessions.lines.counts import Counts, by_line, count_instructions
 from rfview.sessions.lines.report import local_lines
@@ -109,7 +110,7 @@ def of_counts(session: Session, counts: Counts) -> Summary:
     """Return the summary of a session's cycles before counts.last, from its first. counts: of these, by instruction."""
     timeline = session.timeline
     table = session.lines or LineTable(session.info, ptx=True)
-    return summary_of(facts_of(session, counts, table), table, timeline.closed and counts.last == timeline.last)
+    return summary_of(facts_of(session, counts, table), table, has_ended(timeline) and counts.last == timeline.last)
 
 
 def facts_of(session: Session, counts: Counts | None = None, table: LineTable | None = None) -> Facts:

@@ -19,6 +19,7 @@ from rfview.sessions.commands.relief import study_text
 from rfview.sessions.summary.floors import Floor
 from rfview.sessions.targets import open_session
 
+CUT = Path(__file__).resolve().parents[2] / "sessions" / "recorded" / "first.rfs"
 RECORDING = Path(__file__).resolve().parents[2] / "rfview" / "learn" / "recorded" / "drain.rfs"
 
 
@@ -46,7 +47,7 @@ def test_a_gain_below_twice_the_range_of_chance_is_none() -> None:
 @pytest.mark.parametrize("width", [78, 118])
 def test_the_window_names_each_column_at_each_width_and_says_what_is_missing(width: int) -> None:
     text = "\n".join(line.plain for line in render(Scene(), study(961, 900), width, 24, 1, [], ""))
-    assert all(head in text for head in ("whole run", "gain", "energy", "as it ran", "LD/ST's floor", "▒", "removes: LDST queue"))
+    assert all(head in text for head in ("whole run", "gain", "energy", "as it ran", "floor of LD/ST", "▒", "removes: LDST queue"))
     late = "\n".join(line.plain for line in render(Scene(), study(961, nudged=()), width, 24, 0, [], ""))
     assert "0 of 3 nudged runs, so no claim yet" in late
     assert "| sm.ldst_queue 2 → 32 | 961 | −3.9 % | chance |" in markdown(study(961))
@@ -78,6 +79,8 @@ def test_only_a_run_that_has_ended_can_be_studied() -> None:
     session.timeline.closed = False     # type: ignore[misc]
     with pytest.raises(InputError, match="has not ended"):
         Trials(session)
+    with pytest.raises(InputError, match="this recording was cut off at cycle 16,384"):
+        Trials(open_session(CUT))
 
 
 def test_rfview_relief_and_the_nudges_of_compare(capsys: pytest.CaptureFixture[str]) -> None:

@@ -31,6 +31,11 @@ class ReliefWindow(Popup):
         self.study = answer
         self.paint()
 
+    def paint(self) -> None:
+        """Paint the window, as high as its answer is long."""
+        self.wanted = (120, 14 if not self.count() else 18 + self.count() + study.STATES)
+        super().paint()
+
     def lines(self, width: int, height: int) -> list[Line]:
         """Return the answer, the table, and the chosen setting by state."""
         hints = self.keys.hints(("down", "choose"), ("open", "as a branch"), ("copy", "copy as Markdown"), "help", "close")
