@@ -26,6 +26,7 @@ SMALL, USUAL = 8.0, 10.0
 TICKS = 5
 INK, GRID = "#222222", "#DDDDDD"
 FONT = "Helvetica"
+SHORTEST = 1.0      # points of a whisker: a shorter one would be a speck
 
 
 @dataclass(frozen=True)
@@ -166,7 +167,7 @@ def _bars(groups: Groups, place: str, left: float, frame: Frame, is_mean: bool) 
                   f"{place} {name}: {number(value)}")
         if is_mean:
             yield Words(x + BAR / 2 + 3, y - 3, number(value), SMALL, upright=True)
-        elif cell is not None and cell.high > cell.low:
+        elif cell is not None and frame.y(cell.low) - frame.y(cell.high) > SHORTEST:
             low, upper, middle = frame.y(cell.low), frame.y(cell.high), x + BAR / 2
             yield Stroke(middle, low, middle, upper)
             yield from (Stroke(middle - 2, edge, middle + 2, edge) for edge in (low, upper))

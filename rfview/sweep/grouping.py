@@ -27,6 +27,7 @@ SPEED = "speed"                 # cycles of the base / cycles
 DIMENSIONS = ("kernel", "launch", "design", "scheduler", "preset", "max_cycles", "level", "version", "engine")
 MAX_BARS = 400
 NONE = "-"                      # a run's value of a parameter that its design lacks
+Member = tuple[tuple[float, float, float], Mapping[str, Any]]      # a run's value, the range of its nudged runs, its row
 
 
 @dataclass(frozen=True)
@@ -146,25 +147,34 @@ def groups_of(folder: Path, request: Request, keys: Collection[str] | None = Non
     if request.y.startswith("energy"):
         _check_energy(used, request)
     bases = _bases(used, request) if request.base else {}
-    parts: dict[tuple[tuple[Any, ...], tuple[Any, ...]], list[tuple[float, Mapping[str, Any]]]] = {}
+    parts: dict[tuple[tuple[Any, ...], tuple[Any, ...]], list[Member]] = {}
     absolute: dict[str, list[float]] = {}
     for row in used:
-        value = _value(row, "cycles" if request.y == SPEED else request.y)
+        value, ends = _value(row, "cycles" if request.y == SPEED else request.y), _nudged(row, request)
         if request.base:
             base = bases.get(_machine(row))
             value = _relative(value, base, request)
+            ends = [_relative(end, base, request) for end in ends]
             if base is not None:
                 absolute.setdefault(_label(request.x, _named(row, request.x)), []).append(base)
             if row["design"] == request.base and "design" in request.by:
                 continue        # its bars would all be 1
         if value is not None and math.isfinite(value):
-            parts.setdefault((_named(row, request.x), _named(row, request.by)), []).append((value, row))
+            known = [value, *(end for end in ends if end is not None)]
+            member = (value, min(known), max(known)), row
+            parts.setdefault((_named(row, request.x), _named(row, request.by)), []).append(member)
     if not parts:
         raise InputError(f"{request.text}: {folder} has no rows with these columns")
     if len(parts) > MAX_BARS:
         raise InputError(f"{request.text}: these are {len(parts):,} bars, but at most {MAX_BARS} are drawn")
     alone = {place: values[0] for place, values in absolute.items() if len({*values}) == 1}
     return _made(request, parts, used, keys is not None, alone)
+
+
+def _nudged(row: Mapping[str, Any], request: Request) -> list[float | None]:
+    """Return the fewest and the most cycles of a run's nudged runs, if cycles or speeds are drawn; [] without any."""
+    ends = [row["cycles_lowest"], row["cycles_highest"]] if request.y in (SPEED, "cycles") and row["nudges"] else []
+    return [float(end) for end in ends]
 
 
 def facets_of(folder: Path, name: str, keys: Collection[str] | None = None) -> list[str]:
@@ -179,7 +189,7 @@ def facets_of(folder: Path, name: str, keys: Collection[str] | None = None) -> l
     return [str(value) for (value,) in _ordered(((value,) for value in values.values()), False)]
 
 
-def _made(request: Request, parts: Mapping[Any, list[tuple[float, Mapping[str, Any]]]], used: Sequence[Mapping[str, Any]],
+def _made(request: Request, parts: Mapping[Any, list[Member]], used: Sequence[Mapping[str, Any]],
           keeps: bool, base: Mapping[str, float]) -> Groups:
     """Return the bars, their order, means and notes. keeps: words keep the order of the rows, else that of the alphabet."""
     xs, series = (_ordered((pair[at] for pair in parts), keeps) for at in (0, 1))
@@ -187,8 +197,8 @@ def _made(request: Request, parts: Mapping[Any, list[tuple[float, Mapping[str, A
     averages = geometric_mean if request.base else mean
     for (x, by), members in parts.items():
         _check_one(request, x, by, [row for _, row in members])
-        values = [value for value, _ in members]
-        cells[_label(request.x, x), _label(request.by, by)] = Cell(averages(values), min(values), max(values),
+        values, lows, highs = zip(*(figures for figures, _ in members), strict=True)
+        cells[_label(request.x, x), _label(request.by, by)] = Cell(averages(values), min(lows), max(highs),
                                                                    tuple(row for _, row in members))
     places, names = [_label(request.x, x) for x in xs], [_label(request.by, by) for by in series]
     complete = [place for place in places if all((place, name) in cells for name in names)]
@@ -202,6 +212,9 @@ def _made(request: Request, parts: Mapping[Any, list[tuple[float, Mapping[str, A
     if request.means:
         kind = "geometric" if request.base else "arithmetic"
         notes.append(f"{kind} mean over {', '.join(request.means)}; whiskers: smallest and largest")
+    nudges = {cell.rows[0]["nudges"] for cell in cells.values() if len(cell.rows) == 1 and cell.high > cell.low}
+    if nudges and not request.means:
+        notes.append(f"whiskers: range of the run and its {', '.join(map(str, sorted(nudges)))} nudged ones")
     hatched = frozenset(name for name in names if request.y.startswith("energy") and any(
         row["energy_assumed"] for place in places if (place, name) in cells for row in cells[place, name].rows))
     return Groups(request, tuple(places), tuple(names), cells, base, means, hatched, tuple(notes))

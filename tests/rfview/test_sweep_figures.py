@@ -185,6 +185,16 @@ def test_averages_have_whiskers_and_axes_reach_beyond_every_value(tmp_path: Path
         assert 0.999 * value <= most <= 2 * value and most / step < drawing.TICKS + 0.001
 
 
+def test_nudged_runs_give_a_bar_its_whiskers(tmp_path: Path) -> None:
+    nudged = {"kernel": "k3", "nudges": 4, "cycles_lowest": 8, "cycles_highest": 10}
+    folder = filled(tmp_path, nudged | {"design": "sram", "cycles": 10}, nudged | {
+        "design": "stt", "cycles": 40, "cycles_lowest": 32, "cycles_highest": 50}, nudges=0)
+    made = groups(folder, base="sram")
+    found, sure = made.cells["k3", "stt"], made.cells["k1", "stt"]
+    assert (found.low, found.value, found.high) == (10 / 50, 10 / 40, 10 / 32) and sure.low == sure.high
+    assert "whiskers: range of the run and its 4 nudged ones" in made.notes
+
+
 def test_no_text_of_a_figure_reaches_into_another_or_beyond_the_page(tmp_path: Path) -> None:
     """Checked: names along x, the notes below, and the legend."""
     more = [{"kernel": f"a kernel with a long name {n}", "design": design, "cycles": n + 1}
