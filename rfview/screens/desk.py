@@ -55,6 +55,7 @@ class Desk(Keyed, Screen[None]):
         self.sought = ""            # what `find` searches for in time; n and N repeat it
         self.playback = Playback(self)
         self.busy = ""
+        self.at_rest: dict[str, Any] = {}       # badge and event row before a long request
         self.defects: set[str] = set()      # of painters, by the sentences reported
         self.columns = dict.fromkeys((OVERVIEW, *GATHERED), 0)      # requested from the worker
         self.begin: Callable[[Any], None] | None = None     # called after the first frame of the session

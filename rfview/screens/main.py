@@ -83,10 +83,14 @@ class MainScreen(Desk):
 
     def on_busy(self, message: Busy) -> None:
         message.stop()
-        self.busy = message.text
         if message.text:
+            if self.scene.badge.kind != "busy":
+                self.at_rest = {name: getattr(self.scene, name) for name in ("badge", "message", "message_kind")}
             self.change(badge=Badge("busy", message.text), message=message.detail or self.scene.message,
                         message_kind="info")
+        elif self.scene.badge.kind == "busy" and self.at_rest:      # what was gathered has kept the event row
+            self.change(**self.at_rest)
+        self.busy = message.text
 
     def on_notice(self, message: Notice) -> None:
         message.stop()

@@ -16,7 +16,7 @@ import pytest
 from rfview.engine.errors import InputError
 from rfview.actions import BY_NAME, MAIN, tokens_of
 from rfview.app import make_app, render_text
-from rfview.messages import Busy
+from rfview.messages import Arrived, Busy
 from rfview.render.layout import shown
 from rfview.screens import requests, worker
 from rfview.sessions.session import Session
@@ -458,3 +458,19 @@ def test_a_branch_that_loads_a_long_kernel_again_says_so(small: Path, tmp_path: 
 
     drive(test, opener=lambda report: open_session(tmp_path / "run.rfs"))
     assert told[0][0] == "loading" and told[0][1].startswith("loading small: ")
+
+
+def test_a_long_request_that_moves_nothing_leaves_badge_and_event_row_as_they_were() -> None:
+    async def test(driven: Driven) -> None:
+        main = driven.app.main
+        main.say("here")
+        before = main.scene.badge
+        main.post_message(Busy("at 50 %", "Esc cancels"))
+        await driven.drain()
+        assert (main.scene.badge.text, main.scene.message) == ("at 50 %", "Esc cancels")
+        main.post_message(Arrived(driven.app.worker.source.scene()).keep())
+        main.post_message(Busy(""))
+        await driven.settle()
+        assert (main.scene.badge, main.scene.message, main.busy) == (before, "here", "")
+
+    drive(test)
