@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rfview.engine.hazards.effects import PREDICATE, UNIFORM, Effects, effects_of, name_of
-from rfview.engine.machine.cores.subcore.state import NUM_SUBCORES
-from rfview.engine.machine.cores.subcore.values import cache_row
 from rfview.engine.state import COLLECT, EXECUTE, FREE, NONE8, WRITE_BACK, WRITTEN
 
 if TYPE_CHECKING:
@@ -64,7 +62,8 @@ class Watch:
                                        for effects in effects_of(kernel, kernel.architecture)]
         self.seen: dict[tuple[int, int, str, str], Sighting] = {}
         self._awaited: list[Awaited] = []
-        self._stale = [0] * NUM_SUBCORES
+        # what the reuse caches keep: by (sub-core, operand, bank), the warp, the register and its value then
+        self._kept: dict[tuple[int, int, int], tuple[int, int, np.ndarray]] = {}
         self._unread: dict[tuple[int, int], dict[int, np.ndarray]] = {}
 
     def run(self) -> None:
@@ -139,20 +138,25 @@ class Watch:
         self._awaited = left
 
     def _check_reuse(self, flights: np.ndarray, now: int) -> None:
-        """Note operands that came from the reuse cache although their registers had been written since."""
+        """Note operands that came from the reuse cache although their registers have been written since they were kept."""
         sm, rows = self.simulator.sm, self.simulator.rows.u
         for number, sub in enumerate(self.simulator._rf_array["core"]["sub"][0]):
-            if self._stale[number] and int(sub["allocated"]):
-                flight = flights[int(sub["allocated"]) - 1]
-                warp, pc = int(flight["warp"]), int(flight["pc"])
-                for operand, register, _ in self.effects[pc].reuse:
-                    place = 2 * operand + (register & 1)
-                    if int(sub["hits"]) >> operand & 1 and self._stale[number] >> place & 1:
-                        read, right = rows[cache_row(sm, warp, place)], rows[int(sm.warp[warp].reg_base) + register]
-                        lanes = [int(lane) for lane in np.flatnonzero(read != right) if int(flight["mask"]) >> lane & 1]
-                        self._note(now, warp, pc, -1, name_of(register), "reuse", *(
-                            (lanes[0], int(read[lanes[0]]), int(right[lanes[0]])) if lanes else (-1, 0, 0)))
-            self._stale[number] = int(sub["stale"])
+            if not int(sub["allocated"]):
+                continue
+            flight = flights[int(sub["allocated"]) - 1]
+            warp, pc = int(flight["warp"]), int(flight["pc"])
+            for operand, register, stays in self.effects[pc].reuse:
+                place = number, operand, register & 1
+                right = read = rows[int(sm.warp[warp].reg_base) + register].copy()
+                of_warp, of_register, kept = self._kept.pop(place, (-1, -1, right))
+                if int(sub["hits"]) >> operand & 1 and (of_warp, of_register) == (warp, register):
+                    read = kept
+                    lanes = [int(lane) for lane in np.flatnonzero(read != right) if int(flight["mask"]) >> lane & 1]
+                    if lanes:
+                        self._note(now, warp, pc, -1, name_of(register), "reuse", lanes[0], int(read[lanes[0]]),
+                                   int(right[lanes[0]]))
+                if stays:
+                    self._kept[place] = warp, register, read
 
     def _check_overwritten(self, flights: np.ndarray, now: int) -> None:
         """Note what is written before an earlier access, or other instruction of variable latency, has read it.

@@ -134,6 +134,17 @@ def constant_missing(trail: Trail, moment: Machine, warp: int) -> None:
               f"{plural(cycles, 'cycle')}", {"core.constant_cycles": 0})
 
 
+def held_by_constant(trail: Trail, moment: Machine, warp: int) -> None:
+    """Explain why no warp of a sub-core issues although one could: the greedy one has just missed a constant."""
+    last = int(moment.sub_core(warp)["last_warp"]) - 1
+    if last < 0 or moment.state_name(last) != "imc_miss":
+        return
+    trail.add(f"nobody issues: w{last} issued last, and has just missed a constant", next_text(moment, last),
+              code=moment.state[last], warp=last, since=moment.warp(last, "state_since_cycle"))
+    trail.end("constant cache", f"L0 cache of constants of sub-core {moment.scheduler_of(warp)}: the sub-core waits for its "
+              "greedy warp at first", {"core.constant_cycles": 0})
+
+
 STATES: dict[str, Callable[[Trail, Machine, int], None]] = {
     "wait": stall_counter, "short_scoreboard": dependence_counter, "long_scoreboard": dependence_counter,
     "math_pipe_throttle": pipe_busy, "dispatch_stall": dispatch, "lg_throttle": credits, "mio_throttle": credits,

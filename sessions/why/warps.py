@@ -60,7 +60,7 @@ def _issued(trail: Trail, moment: Machine, warp: int) -> None:
         trail.end(
             "issue slot",
             f"issue slot of scheduler {scheduler}, one instruction of w{warp} after the other",
-            {"sm.num_schedulers": 4},
+            _more_schedulers(moment),
         )
 
 
@@ -87,7 +87,14 @@ def _not_selected(trail: Trail, moment: Machine, warp: int) -> None:
             since=moment.ran,
             pc=moment.warp(chosen, "last_pc"),
         )
-    trail.end("issue slot", f"issue slot of scheduler {scheduler}, one warp per cycle", {"sm.num_schedulers": 4})
+    elif moment.info.is_machine_code:
+        subcore.held_by_constant(trail, moment, warp)
+    trail.end("issue slot", f"issue slot of scheduler {scheduler}, one warp per cycle", _more_schedulers(moment))
+
+
+def _more_schedulers(moment: Machine) -> dict[str, int]:
+    """Return the setting that gives each scheduler fewer warps; a sub-core has one, and an SM four sub-cores."""
+    return {} if moment.info.is_machine_code else {"sm.num_schedulers": 4}
 
 
 def _finished(trail: Trail, moment: Machine, warp: int) -> None:
