@@ -13,18 +13,20 @@ from pathlib import Path
 from typing import Any
 
 from rfview.engine.launch import load_launch_file
-from tests.bench import checking, designs, functional, measure, peer, rewinding, screen, searching, writers
+from tests.bench import by_default, checking, designs, functional, measure, peer, rewinding, screen, searching, writers
 from tests.bench.judge import judge
 
 PARTS = ("workloads", "designs", "bundled", "long", "live", "writers", "start", "screen", "check", "registers", "peer",
-         "functional")
+         "functional", "by_default")
+USUAL = PARTS[:-1]      # the last takes a quarter of an hour
 
 
 def main() -> int:
     """Run the requested measurements, with progress on stderr."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
     parser.add_argument("--runs", type=int, default=3, help="runs per measurement; their median counts")
-    parser.add_argument("--parts", nargs="*", choices=PARTS, default=PARTS, help="what to measure (default: all)")
+    parser.add_argument("--parts", nargs="*", choices=PARTS, default=USUAL,
+                        help="what to measure (default: all but by_default, a hundred million cycles)")
     parser.add_argument("--only", nargs="*", choices=sorted(measure.PEER), help="workloads (default: all)")
     parser.add_argument("--no-cold", action="store_true", help="skip the cold start, which compiles everything")
     parser.add_argument("--long", metavar="FILE.rfs", type=Path,
@@ -45,6 +47,9 @@ def main() -> int:
             result["bundled_bytes_per_cycle"] = measure.bundled(Path(folder))
         if "long" in args.parts:
             rows += long(Path(folder), args)
+        if "by_default" in args.parts:
+            say("running and recording a hundred million cycles")
+            rows += by_default.rows(Path(folder), args.runs)
         if "live" in args.parts:
             say("live runs and keyframed recordings")
             rows += rewinding.rows(Path(folder), args.runs, args.rounds)
