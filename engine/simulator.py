@@ -481,12 +481,12 @@ class Simulator:
         if not self.finished and self.fault is None and self._clock[0] >= self.max_cycles:
             self.fault = faults.cycle_limit(self)
 
-    def record_chunk(self, cycles: int = CHUNK_CYCLES, *, values: bool = True, lend: bool = False,
+    def record_chunk(self, cycles: int = CHUNK_CYCLES, *, values: bool = True, memory: bool = True, lend: bool = False,
                      only: np.ndarray | None = None, logs: bool = True) -> Chunk:
         """Run up to `cycles` cycles (at most CHUNK_CYCLES) with the journal on and return what changed.
 
         values: the keyframe has rows and memory, both read-only (the memory may be `initial_memory`); False if
-        the caller keeps them from the previous chunk.
+        the caller keeps them from the previous chunk. memory: False if it keeps only that.
         only: the words of state whose changes are logged, (n,) u4, at most MOST_CHOSEN; None for all. logs: whether rows,
         memory words and register writes are logged as well. A search that needs little costs about as much as a plain run.
         lend: the chunk's arrays are the journal's own and must be returned with `release`; if values is False as well, the
@@ -503,6 +503,7 @@ class Simulator:
         key_rows = key_memory = None
         if values:
             key_rows = self.rows.u[: int(self.sm.config.num_recorded_rows)].copy()
+        if values and memory:
             # before the first launch only a checkpoint of another run can have changed it; a copy would touch new pages only
             unchanged = self._launch_index < 0 and np.array_equal(self.arena, self.initial_memory)
             key_memory = self.initial_memory if unchanged else self.arena.copy()

@@ -19,7 +19,7 @@ from rfview.sessions.file import framing, keyframe
 from rfview.sessions.file.framing import Damage
 from rfview.sessions.file.index import RADIX, level_of
 from rfview.sessions.file.keyframe import ARRAYS
-from rfview.sessions.timeline.live import LiveTimeline
+from rfview.sessions.timeline.live import LiveTimeline, Memory
 from rfview.sessions.timeline.simulate import simulator_of
 
 if TYPE_CHECKING:
@@ -211,7 +211,7 @@ class Again(LiveTimeline):
             if self._recording.compiling is not None and until - stop + cycles >= LOOK_CYCLES:
                 self._recording.compiling(None, f"simulating again: cycle {machine.cycle:,} of {stop:,}")
 
-    def _again(self, number: int, **what: Any) -> Chunk:
+    def _again(self, number: int, **what: Any) -> tuple[Chunk, Memory | None]:
         """Simulate a chunk again; raises InputError if it is another one."""
         try:
             return super()._again(number, **what)

@@ -21,6 +21,7 @@ import numpy as np
 from rfview.engine.chunk import CHUNK_CYCLES, Blocks, Chunk, Rows
 from rfview.engine.errors import KernelFault
 from rfview.sessions.byte_cache import ByteCache
+from rfview.sessions.codec import pages
 from rfview.sessions.timeline.decoded import DecodedChunk
 from rfview.sessions.timeline.keyframes import Keyframes
 from rfview.sessions.timeline.sweep import Sweep
@@ -43,6 +44,29 @@ REFINE_CYCLES = 1 << 17
 KEYFRAME_RATE = 8e9 / 20  # bytes of the machine per second of simulation
 KEYFRAME_BASE = 2 << 20  # bytes that take as long as the fixed cost
 KEYFRAME_REST, MAX_REST_S = 15, 0.1
+
+
+class Memory:
+    """The memory at a chunk's beginning, as the pages that differ from the run's: it is large, and rarely asked for."""
+
+    def __init__(self, first: np.ndarray, now: np.ndarray):
+        """first: before the run, kept by reference. now: read now."""
+        self._first, self._which = first, pages.changed_pages(now, first)
+        self._contents = pages.taken(now, self._which)
+
+    @property
+    def nbytes(self) -> int:
+        """Return its size, together with the whole memory if that is asked for once."""
+        return self._contents.nbytes + self._first.nbytes
+
+    def whole(self) -> np.ndarray:
+        """Return (words,) u4, read-only."""
+        if not len(self._which):
+            return self._first
+        memory = self._first.copy()
+        pages.put(memory, self._which, self._contents)
+        memory.flags.writeable = False
+        return memory
 
 
 class LiveTimeline(Timeline):
@@ -153,12 +177,11 @@ class LiveTimeline(Timeline):
     def _record(self) -> None:
         """Simulate one more chunk at the furthest cycle and keep it decoded."""
         self._to_furthest()
-        simulator = self.simulator
         began = time.thread_time()
-        chunk = simulator.record_chunk(self.chunk_cycles)
+        chunk, memory = self._recorded(self.chunk_cycles)
         self._due_s -= time.thread_time() - began
         if chunk.num_cycles or not self._starts:
-            part = self._keep(len(self._starts), chunk)
+            part = self._keep(len(self._starts), chunk, memory)
             self._add([chunk.first_cycle], part.last, chunk.printed)
             self._note_totals(part.first, part.stall_total()[0])
             self._note_totals(part.last, part.stall_total()[-1])
@@ -192,11 +215,17 @@ class LiveTimeline(Timeline):
             self.fault = str(simulator.fault)
         self.closed = ran == 0 or self.fault is not None or bool(simulator.finished)
 
-    def _keep(self, number: int, chunk: Chunk) -> DecodedChunk:
-        """Put a chunk into the cache."""
-        part = DecodedChunk(chunk, self.layout, lambda: chunk.key_rows, lambda: chunk.key_memory)  # type: ignore
-        held = sum(array.nbytes for array in (chunk.key_rows, chunk.key_memory) if array is not None)
-        size = part.nbytes_hint(len(chunk.row_index), len(chunk.mem_index)) + 2 * held
+    def _recorded(self, cycles: int) -> tuple[Chunk, Memory]:
+        """Simulate some cycles, recorded; return the chunk, and the memory at its beginning."""
+        memory = Memory(self.simulator.initial_memory, self.simulator.checkpoint(lend=True).arena)
+        return self.simulator.record_chunk(cycles, memory=False), memory
+
+    def _keep(self, number: int, chunk: Chunk, memory: Memory) -> DecodedChunk:
+        """Put a chunk into the cache. memory: at its beginning."""
+        rows = chunk.key_rows
+        assert rows is not None
+        part = DecodedChunk(chunk, self.layout, lambda: rows, memory.whole)
+        size = part.nbytes_hint(len(chunk.row_index), len(chunk.mem_index)) + 2 * rows.nbytes + memory.nbytes
         return self._decoded.put(number, part, size)
 
     def decoded(self, number: int) -> DecodedChunk:
@@ -204,7 +233,9 @@ class LiveTimeline(Timeline):
         part = self._decoded.get(number)
         if part is not None:
             return part
-        return self._keep(number, self._again(number))
+        chunk, memory = self._again(number)
+        assert memory is not None
+        return self._keep(number, chunk, memory)
 
     def part(self, number: int, words: np.ndarray | None) -> DecodedChunk:
         """Return chunk `number`; in a sweep over chunks that are not decoded, with what it has needed."""
@@ -212,15 +243,19 @@ class LiveTimeline(Timeline):
         if part is not None or not expected:
             return part or self.decoded(number)
         if self._sweep.part is None:
-            chunk = self._again(number, **self._sweep.needs())
+            chunk, _ = self._again(number, **self._sweep.needs())
             self._sweep.part = DecodedChunk(chunk, self.layout, _no_values, _no_values)
         return self._sweep.part
 
-    def _again(self, number: int, **what: Any) -> Chunk:
-        """Simulate a chunk again; what: keyword arguments of Simulator.record_chunk."""
+    def _again(self, number: int, **what: Any) -> tuple[Chunk, Memory | None]:
+        """Simulate a chunk again; return it, and the memory at its beginning unless it is recorded in part.
+
+        what: keyword arguments of Simulator.record_chunk, for a part.
+        """
         begin, length = self._starts[number], self._lengths[number]
         self._rewind(begin)
-        pieces = [self.simulator.record_chunk(length, **what)]
+        first, memory = (self.simulator.record_chunk(length, **what), None) if what else self._recorded(length)
+        pieces = [first]
         # if the journal runs full, a chunk comes in pieces
         while (done := sum(piece.num_cycles for piece in pieces)) < length and pieces[-1].num_cycles:
             if self.simulator.fault is not None:
@@ -229,7 +264,7 @@ class LiveTimeline(Timeline):
         if (pieces[0].first_cycle, done) != (begin, length):
             raise KernelFault(f"cycle {pieces[0].first_cycle + done}: re-simulation diverged: a defect of the "
                               "design or of rfview")
-        return joined(pieces)
+        return joined(pieces), memory
 
     def checkpoint_at(self, cycle: int) -> Any:
         """Return a complete copy of the machine at a cycle in first..last."""

@@ -152,8 +152,8 @@ class Double:
     def _words(self) -> np.ndarray:
         return np.frombuffer(self._sm.tobytes() + self._rf.tobytes(), np.uint32)
 
-    def record_chunk(self, cycles: int = 1024, *, values: bool = True, lend: bool = False,
-                     only: np.ndarray | None = None, logs: bool = True) -> Chunk:
+    def record_chunk(self, cycles: int = 1024, *, values: bool = True, memory: bool = True,
+                     lend: bool = False, only: np.ndarray | None = None, logs: bool = True) -> Chunk:
         if self.fault is not None:
             raise self.fault
         first, printed = self.cycle, len(self.printed)
