@@ -39,7 +39,8 @@ from tests.properties.causes import wrong_causes
 
 pytestmark = [pytest.mark.nojit, plain_only]
 CHUNK, CYCLES = 64, 330
-REUSE = Path(__file__).resolve().parents[2] / "rfview" / "learn" / "recorded" / "reuse.rfs"
+RECORDED = Path(__file__).resolve().parents[2] / "rfview" / "learn" / "recorded"
+PROMISE, REUSE = RECORDED / "promise.rfs", RECORDED / "reuse.rfs"
 
 
 def simulator() -> Simulator:
@@ -184,3 +185,11 @@ def test_a_branch_has_other_numbers_of_the_core(live: Session) -> None:
     assert branch.cycle == 160 and live.timeline.simulator.spec_record.core.read_ports == 1
     with pytest.raises(InputError, match="core.late_wide determines the machine's layout"):
         fork(live, "late", {"core.late_wide": 1})
+
+
+def test_after_names_the_load_whose_counter_a_warp_waits_for() -> None:
+    with open_session(PROMISE) as session:
+        session.goto(700)
+        found = after(session, 0)
+        assert session.info.program[found.subject.pc].text.startswith("LDG") and not found.is_own
+        assert (found.rows[0].state, found.rows[0].pc, found.rows[0].warps) == ("long_scoreboard", found.subject.pc + 1, (0,))
