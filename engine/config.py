@@ -45,6 +45,7 @@ MAXIMA = {
     "memory.const_line_bytes": 128,         # L2's
     "memory.l1_enabled": 2,
     "memory.l2_warm": 1,
+    "memory.keep_l2": 1,
     "memory.store_acks": 1,
     "memory.bytes_per_cycle": ((1 << 31) - 1) // 256,   # kept as 256ths
     "sm.ibuffer_entries": 255,
@@ -69,6 +70,7 @@ CHOICES = {"sm.core": CORES, "sm.mapping": MAPPINGS, "scheduler.inner": INNER_PO
 MAY_BE_ZERO = {
     "sm.max_banks_per_cycle", "sm.branch_cycles", "memory.l1_enabled", "memory.fixed_memory_cycles", "kernel.registers",
     "memory.dram_cycles", "memory.flit_bytes", "memory.icache_sets", "memory.const_sets", "memory.l2_warm",
+    "memory.keep_l2",
     "memory.store_acks", "sm.fetch_ports", "sm.refill_cycles", "sm.reserve_results", "core.full_fp32", "core.hold_counters",
     "core.shared_double", "core.branch_cycles", "core.reuse_cache", "core.fetch_stages", "core.late_wide",
     "core.constant_cycles",

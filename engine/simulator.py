@@ -28,14 +28,14 @@ from rfview.engine.machine.stages.completion import WHEEL_MASK, schedule
 from rfview.engine.machine.stages.constants import send_to_ldst
 from rfview.engine.machine.stages.convergence import STATE_ROWS
 from rfview.engine.machine.stages.execution import start_execution
-from rfview.engine.machine.stages.l2 import warm_l2
+from rfview.engine.machine.stages.l2 import CODE_LINES, warm_l2
 from rfview.engine.machine.journal.recorder import Journal, aligned_words
 from rfview.engine.machine.journal.words import WIDTH
 from rfview.engine.launch import LaunchSpec, verify
 from rfview.engine.machine_code import is_machine_code
 from rfview.engine.program import Module
 from rfview.engine.machine.schedulers import SCHEDULERS
-from rfview.engine.program import NUM_SRC_ROWS
+from rfview.engine.program import GLOBAL_BASE, NUM_SRC_ROWS
 from rfview.engine.progress import Progress
 from rfview.engine.info import Text
 from rfview.engine.describe import describe
@@ -258,7 +258,9 @@ class Simulator:
         sm["reports_faults"] = self.config["kernel.on_fault"] == "report"
         for name in ("l1", "l2", "icache", "ccache", "mshr"):
             sm[name]["line"] = -1
-        if self.config["memory.l2_warm"]:
+        if self.spec.l2_lines:
+            warm_l2(self.sm, ((line * state.LINE_BYTES, state.LINE_BYTES) for line in self.spec.l2_lines))
+        elif self.config["memory.l2_warm"]:
             words = self.placement.arena
             buffers = [variable for variable in self.placement.variables
                        if variable.kind == "buffer" and words[variable.word : variable.word + -(-variable.size // 4)].any()]
@@ -290,6 +292,12 @@ class Simulator:
         self.fault, self.finished, self._launch_index = None, False, -1
         self.printed.clear()
         self.reports.clear()
+
+    def l2_lines(self) -> tuple[int, ...]:
+        """Return the lines of global memory that L2 holds, as a LaunchSpec takes them for a launch that follows."""
+        l2 = self._sm_array["l2"][0]
+        held = l2[(l2["line"] >= GLOBAL_BASE // state.LINE_BYTES) & (l2["line"] < CODE_LINES)]
+        return tuple(held["line"][np.argsort(held["used_cycle"], kind="stable")].tolist())
 
     @property
     def variant(self) -> str:

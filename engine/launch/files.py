@@ -17,6 +17,7 @@ from rfview.engine.launch.results import METRICS
 from rfview.engine.launch.spec import Arg, Buffer, Expect, Launch, LaunchSpec
 from rfview.engine.launch.table import LaunchError, Table, loads, read_toml, shown
 from rfview.engine.launch.textures import load_texture
+from rfview.engine.state import LINE_BYTES, MAX_L2_LINES
 from rfview.engine.textures import Texture
 from rfview.engine.wording import did_you_mean
 
@@ -38,7 +39,7 @@ def load_launch_file(path: str | Path) -> LaunchSpec:
     values, text = read_toml(path, "launch file")
     top = Table(str(path), "", values)
     top.allow("module", "launch", "buffers", "symbols", "expect", "order_dependent", "metric", "description",
-              "registers_per_thread", "textures", "compile", "template")
+              "registers_per_thread", "textures", "compile", "template", "l2_lines")
     folder = path.parent
     module_path = folder / top.text("module", f"{path.stem}.ptx")
     try:
@@ -91,8 +92,18 @@ def _spec_of(top: Table, path: Path, module_path: Path, buffers: Mapping[str, Bu
         order_dependent=top.take("order_dependent", (bool,), "true or false", False),
         description=top.take("description", (str,), "a string", ""),
         registers_per_thread=top.integer("registers_per_thread", 1, MAX_REGISTERS, None), textures=textures,
-        compile=_load_compile(top), is_template=top.take("template", (bool,), "true or false", False), text=text,
+        compile=_load_compile(top), is_template=top.take("template", (bool,), "true or false", False),
+        l2_lines=_load_l2_lines(top), text=text,
     )
+
+
+def _load_l2_lines(top: Table) -> tuple[int, ...]:
+    """Return the numbers of the lines that lie in L2 at first."""
+    expected = f"a list of at most {MAX_L2_LINES:,} numbers of lines, which are addresses divided by {LINE_BYTES}"
+    lines = top.take("l2_lines", (list,), expected, [])
+    if len(lines) > MAX_L2_LINES or any(type(line) is not int or not 0 <= line < 1 << 50 for line in lines):
+        top.fail("l2_lines", f"expected {expected}")
+    return tuple(lines)
 
 
 def _load_compile(top: Table) -> dict[str, str]:

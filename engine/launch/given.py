@@ -38,7 +38,7 @@ class GivenMemory:
 
 
 def spec_of(kernel: Kernel, grid: tuple[int, int, int], block: tuple[int, int, int], shared_bytes: int, params: bytes,
-            name: str) -> LaunchSpec:
+            name: str, l2_lines: tuple[int, ...] = ()) -> LaunchSpec:
     """Return one launch as if from a launch file, without memory; params: the parameter block, padded with zeros."""
     size = max((param.offset + param.size for param in kernel.params), default=0)
     raw = params.ljust(size, b"\0")
@@ -46,7 +46,7 @@ def spec_of(kernel: Kernel, grid: tuple[int, int, int], block: tuple[int, int, i
     launch, suffix = Launch(kernel.name, grid, block, shared_bytes, args), "sass" if kernel.architecture else "ptx"
     return LaunchSpec(path=Path(name), name=name, module_path=Path(f"{name}.{suffix}"), launches=(launch,), buffers={},
                       symbols={}, expect={}, order_dependent=False, metric="rmse", description="",
-                      registers_per_thread=None)
+                      registers_per_thread=None, l2_lines=l2_lines)
 
 
 def place_given(spec: LaunchSpec, module: Module, config: Config, num_rows: int, memory: GivenMemory) -> Placement:

@@ -78,7 +78,8 @@ class Expect:
 class LaunchSpec:
     """A whole launch file. buffers and symbols keep file order and share one namespace; compile: settings of [kernel].
 
-    is_template: its sizes and data are placeholders. max_bytes: of all memory of the run;
+    is_template: its sizes and data are placeholders. l2_lines: numbers of the lines of memory (addresses / 128) that lie in
+    L2 at first, the newest last. max_bytes: of all memory of the run;
     more_bytes: how to allow more, in the error about it. text: the TOML that it was read from; "" if it was not read from a
     file, in which case `path` is only a name for errors.
     """
@@ -97,6 +98,7 @@ class LaunchSpec:
     textures: dict[str, Texture] = field(default_factory=dict)
     compile: dict[str, str] = field(default_factory=dict)
     is_template: bool = False
+    l2_lines: tuple[int, ...] = ()
     text: str = ""
     max_bytes: int = 4 << 30
     more_bytes: str = ""

@@ -73,7 +73,7 @@ class Device:
                  ran: Callable[[Entry, Simulator], None] | None = None, capacity: int = CAPACITY,
                  tracks: bool = False, by_values: bool = False, samples: bool = False,
                  records: Callable[[Taken, Progress], Simulator] | None = None) -> None:
-        self._core = configuration(options).core        # a mistake in them is found before the program starts
+        self._configure(options)        # a mistake in them is found before the program starts
         self.options, self.launches = options, Launches(choice, only)
         self._runs_choice, self._progress, self._kind, self._ran = runs_choice, progress, kind, ran
         self._records = records
@@ -83,7 +83,13 @@ class Device:
         self.is_taking = False
         self._initialize()
 
+    def _configure(self, options: dict[str, Any]) -> None:
+        """Note what matters here of the machine that options select; raises InputError."""
+        config = configuration(options)
+        self._core, self.keeps_l2 = config.core, bool(config["memory.keep_l2"])
+
     def _initialize(self) -> None:
+        self.l2_lines: tuple[int, ...] = ()     # what the launch before left in L2; none if it ran by its values
         self.memory = DeviceMemory(self._capacity, tracks=self._tracks)
         self.modules: dict[int, Loaded] = {}
         self.failed = wire.SUCCESS
@@ -106,7 +112,7 @@ class Device:
 
         Raises InputError for options that no machine has; nothing has changed then.
         """
-        self._core = configuration(options).core
+        self._configure(options)
         if options != self.options:
             for module in self.modules.values():
                 module.configure(options)
@@ -158,10 +164,12 @@ class Device:
             entry = replace(entry, cycles=run.cycles, result=outcome.text, overhead_s=wall - run.stepping_s, wall_s=wall,
                             instructions=run.instructions, is_estimate=run.rate is not None)
             self.launches.add(entry, known_as)
+        if self.keeps_l2 and run.machine is not None:
+            self.l2_lines = run.machine.l2_lines() if run.machine.counts_cycles else ()
         if self._ran is not None and run.machine is not None:
             self._ran(entry, run.machine)
         if chosen:
-            self.launches.taken = Taken(entry, request, module, run.limit, run.before, run.after)
+            self.launches.taken = Taken(entry, request, module, run.limit, run.before, run.after, run.l2_lines)
         if outcome.status in (wire.ILLEGAL_ADDRESS, wire.MISALIGNED, wire.ASSERT, wire.INVALID_PC, wire.LAUNCH_FAILURE,
                               wire.TIMEOUT):
             self.failed = outcome.status
@@ -217,6 +225,7 @@ class _Run:
         self.rate: Key | None = None
         self.before: Before = {}
         self.after: Before | None = None
+        self.l2_lines = device.l2_lines if device.keeps_l2 and not by_values else ()
 
     def outcome(self, image: GivenMemory | None = None) -> Outcome:
         """Run it; image: the memory to map, None for all of the device's."""
@@ -235,7 +244,7 @@ class _Run:
         try:
             kernel = self.module.kernel(request.kernel)
             spec = spec_of(kernel, request.grid, request.block, request.shared_bytes, request.params,
-                           short_name(kernel.name))
+                           short_name(kernel.name), self.l2_lines)
             machine, self.limit = _machine(self.module, kernel, spec, image,
                                            self.device.values_kind if self.by_values else None)
             if self.by_values:
@@ -298,7 +307,7 @@ class _Run:
         began = time.perf_counter()
         for addresses in (found, list(memory.live)):
             self.before = copied(memory, addresses)
-            taken = Taken(entry, self.request, self.module, self.limit, self.before, None)
+            taken = Taken(entry, self.request, self.module, self.limit, self.before, None, self.l2_lines)
             self.machine = machine = records(taken, self.device.show)
             outcome = self._ended(machine)
             if outcome.status != wire.ILLEGAL_ADDRESS and not machine.reports:

@@ -79,6 +79,8 @@ def _head(taken: Taken) -> list[str]:
     args = [f'    {{bytes = "{raw[one.offset : one.offset + one.size].hex()}"}},' for one in kernel.params]
     lines = [f'module = "{_module_file(taken)}"',
              f"description = {json.dumps(f'launch {entry.number} of a program: {entry.label}')}"]
+    if taken.l2_lines:
+        lines.append(f"l2_lines = {list(taken.l2_lines)}")
     if taken.limit:
         lines += ["", "[compile]", f"registers = {taken.limit}"]
     return [*lines, "", "[[launch]]", f"kernel = {json.dumps(request.kernel)}", f"grid = {list(request.grid)}",

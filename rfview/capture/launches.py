@@ -83,7 +83,7 @@ class Choice:
 class Taken:
     """The chosen launch, with the memory it reaches, before and after; after: None if it failed or was not run.
 
-    limit: registers per thread that the kernel was limited to, 0 for the preset's limit.
+    limit: registers per thread that the kernel was limited to, 0 for the preset's limit. l2_lines: what lay in L2.
     """
 
     entry: Entry
@@ -92,6 +92,7 @@ class Taken:
     limit: int
     before: Before
     after: Before | None
+    l2_lines: tuple[int, ...] = ()
 
 
 @dataclass

@@ -149,6 +149,10 @@ def captured(args: argparse.Namespace, *, runs_choice: bool = True, stops: bool 
             "--every-cycle simulates every launch"
         say(f"{ran} ran by values only, at an assumed cycle per warp instruction: times that the program measures are "
             f"estimates ({why})")
+    taken = device.launches.taken
+    if device.keeps_l2 and device.launches.estimates and taken is not None and taken.entry.number:
+        say("L2 is empty when the chosen launch begins: those before it ran by their values; --every-cycle keeps what "
+            "they leave there")
     return code, device
 
 

@@ -60,7 +60,7 @@ machine with the design you choose, and the program continues with their results
 after the launch. record, debug and capture compute only the values of launches: the same results, unless they depend on the
 order in which warps execute (races, atomics, clocks); --every-cycle simulates them all. Events measure modelled time, an
 estimate where cycles are not simulated; faults of kernels are CUDA errors at the next wait, as on a GPU. Every launch begins
-with empty caches: what the one before left in L1 and L2 is not kept, so that each of a program's launches starts cold.
+with empty caches; with --every-cycle --set memory.keep_l2=1 it finds L2 as the one before it left it.
 
 Needed: Linux on x86-64, g++ and CUDA's headers, with which the stand-in is built on first use; the program with PTX inside,
 as plain nvcc embeds it (not with -gencode ...,code=sm_NN alone), and, if the runtime is linked statically, not stripped.

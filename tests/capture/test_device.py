@@ -17,7 +17,7 @@ from rfview.capture.folder import write
 from rfview.capture.launches import Request, Taken, choice_of
 from rfview.capture.memory import GRAIN, DeviceMemory
 from rfview.engine.errors import InputError, KernelFault, SassError
-from rfview.engine.launch import load_launch_file
+from rfview.engine.launch import launch_of_text, load_launch_file
 from rfview.engine.program import GLOBAL_BASE
 from rfview.engine.progress import Progress
 from rfview.engine.sass import tools
@@ -116,6 +116,30 @@ value = 1
         module = client.load(SAXPY)
         launches = [client.launch(module, NAME, (4, 1, 1), (32, 1, 1), 0, [x, y, 100]) for _ in range(3)]
     assert launches == [alone.cycle] * 3
+
+
+def test_a_launch_finds_l2_as_the_one_before_left_it_if_that_is_kept_and_was_simulated(tmp_path: Path) -> None:
+    cycles, alone = {}, {}
+    for name, settings, by_values in (("cold", {}, False), ("kept", {"memory.keep_l2": 1}, False),
+                                      ("after values", {"memory.keep_l2": 1}, True)):
+        with driven(choice=choice_of("1"), by_values=by_values, machine={"settings": settings}) as (client, device, _said):
+            x, y = vectors(client)
+            module = client.load(SAXPY)
+            for _ in range(2):
+                client.launch(module, NAME, (4, 1, 1), (32, 1, 1), 0, [x, y, 100])
+            cycles[name] = [one.cycles for one in device.launches.entries]
+            # the folder of the second launch has the lines that it found
+            file = write(device.launches.taken, tmp_path / name.replace(" ", "_"))
+            simulator = Simulator(load_launch_file(file))
+            simulator.run()
+            alone[name] = simulator.cycle
+            if name == "kept":
+                again = Simulator(launch_of_text(file.read_text(), "again", simulator.buffers(), simulator.symbols()),
+                                  module=simulator.module)
+                again.run()
+                assert again.cycle == simulator.cycle       # as from a recording, which has the launch file's text
+    assert cycles["cold"][0] == cycles["cold"][1] == cycles["kept"][0] == alone["cold"] == alone["after values"]
+    assert cycles["kept"][1] == alone["kept"] < alone["cold"]
 
 
 def test_what_is_out_of_bounds_is_an_illegal_address_and_stays_one_until_a_reset() -> None:

@@ -167,6 +167,7 @@ def test_module_defaults_to_the_name_of_the_launch_file(folder):
     ("rtol = 0.25", f"rtol = {10**400}", "expect.C.rtol", "finite"),
     ("shape = [4]\ndtype = \"float32\"\nvalue = 2.0", "shape = [5]\ndtype = \"float32\"\nvalue = 2.0", "expect.C",
      "4 elements of float32"),
+    ('module = "k.ptx"', 'module = "k.ptx"\nl2_lines = [-1]', "l2_lines", "numbers of lines"),
     ("[[launch]]", "[launch]", "expected TOML", ""),
     ('module = "k.ptx"', 'module = "k.ptx', "expected TOML", ""),
 ])
