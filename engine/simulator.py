@@ -116,6 +116,7 @@ class Simulator:
         self.sources = None if sources is None else list(sources)
         self._variant = designs.files.absolute(design)
         self._prepared, self._ran = False, False
+        self._linked: np.ndarray | None = None
         self.max_cycles, self.seed = max_cycles, seed
         self._progress = progress
         self.design, self.built, self.scheduler, self.config = selection.select(
@@ -158,7 +159,9 @@ class Simulator:
     def _place(self) -> Placement:
         """Lay out the launch file, in its own memory or in the memory given."""
         if self._memory is not None:
-            return place_given(self.spec, self.module, self.config, self.main_rows, self._memory)
+            placement = place_given(self.spec, self.module, self.config, self.main_rows, self._memory, self._linked)
+            self._linked = placement.insts      # `renew` keeps them
+            return placement
         return place(self.spec, self.module, self.config, self.main_rows)
 
     def _allocate(self) -> None:
@@ -280,10 +283,10 @@ class Simulator:
             raise
         config = self._sm_array["config"].copy()
         self._sm_words[:] = 0
+        config["shared_words"] = self.placement.shared_words        # an attribute of a record takes microseconds
         self._sm_array["config"] = config
-        self.sm.config.shared_words = self.placement.shared_words
         self._rf_words[:] = 0
-        self.rows.u[:] = 0
+        self.rows["u"][:] = 0
         if memory is not old_memory:
             self.regions = region_table(self.placement)
             self.arena = self.initial_memory = self.placement.arena
@@ -369,7 +372,7 @@ class Simulator:
         new = np.zeros(self.placement.local_word - first, np.uint32)
         new.view(np.uint8)[: len(placed.params)] = np.frombuffer(placed.params, np.uint8)
         old = self.arena[first : first + len(new)]
-        if self._journal is not None and self._journal.log[0].on:
+        if self._journal is not None and self._journal.log["on"][0]:
             for offset in np.flatnonzero(old != new):
                 log = self._journal.log[0]
                 self._journal.mem_index[log.mem_count] = first + offset

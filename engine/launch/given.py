@@ -49,8 +49,12 @@ def spec_of(kernel: Kernel, grid: tuple[int, int, int], block: tuple[int, int, i
                       registers_per_thread=None, l2_lines=l2_lines)
 
 
-def place_given(spec: LaunchSpec, module: Module, config: Config, num_rows: int, memory: GivenMemory) -> Placement:
-    """Lay out a launch over given memory; num_rows: see `place`. Raises InputError if something does not fit."""
+def place_given(spec: LaunchSpec, module: Module, config: Config, num_rows: int, memory: GivenMemory,
+                insts: np.ndarray | None = None) -> Placement:
+    """Lay out a launch over given memory; num_rows: see `place`. Raises InputError if something does not fit.
+
+    insts: the kernel's instructions, if an earlier launch has linked them: a module's addresses do not change.
+    """
     (launch,) = spec.launches
     kernel = kernel_of(spec, module, launch)
     width = 8 if re.search(r"^\s*\.address_size\s+64\b", module.text, re.MULTILINE) else 4
@@ -66,5 +70,6 @@ def place_given(spec: LaunchSpec, module: Module, config: Config, num_rows: int,
         raise InputError(f"{spec.name}: shared and local memory take {4 * end:,} bytes, but there is room for only "
                          f"{4 * memory.global_word:,}")
     memory.arena[:end] = 0
-    return Placement(linked([(kernel, 0)], addresses), ((kernel, 0),), (ready,), memory.variables, memory.arena,
+    insts = linked([(kernel, 0)], addresses) if insts is None else insts
+    return Placement(insts, ((kernel, 0),), (ready,), memory.variables, memory.arena,
                      shared_words, shared_words, local_word, local_words, memory.global_word)

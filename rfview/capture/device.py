@@ -329,7 +329,7 @@ class _Run:
         blocks, before = machine.placement.launches[0].launch.num_ctas, self.device.launches
         unit = "instructions" if self.by_values else "cycles"
         report = lambda: self.device.report(
-            f"{self.title}: {int(machine.sm.launch.done_ctas):,} of {plural(blocks, 'CTA')}, {machine.cycle:,} {unit}"
+            f"{self.title}: {int(machine.sm['launch']['done_ctas']):,} of {plural(blocks, 'CTA')}, {machine.cycle:,} {unit}"
             + (f"; {before.cycles_text} before it" if before.cycles else ""))
         try:
             report()
