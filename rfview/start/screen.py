@@ -80,6 +80,7 @@ class StartScreen(Keyed, Screen[None]):
         message.stop()
         if message.number >= 0:
             self.page.lists[message.name][message.number] = message.items
+        self._follow_letters()      # typed before this list was there
         self.paint()
 
     def say(self, text: str, kind: str = "dim") -> None:
@@ -112,9 +113,14 @@ class StartScreen(Keyed, Screen[None]):
         now = self.page
         if is_typing := now.filter.is_typing:
             now.filter.feed(token)
-            if not now.shown(now.focus):        # move the focus to a list that still has items
-                now.focus = next((name for name in LISTS if now.shown(name)), now.focus)
+            self._follow_letters()
         return is_typing
+
+    def _follow_letters(self) -> None:
+        """Give the keys to a list that has matches of the typed letters, if the one that has them has none."""
+        now = self.page
+        if now.filter.text and not now.shown(now.focus):
+            now.focus = next((name for name in LISTS if now.shown(name)), now.focus)
 
     def narrow(self, pressed: Pressed) -> None:
         """Begin to type."""

@@ -15,7 +15,7 @@ from rfview.line_history import LineHistory, path
 from rfview.start import items
 from rfview.keys import Keys
 from rfview.start.page import LISTS, Page, lines, number_at, places
-from rfview.start.screen import StartApp, StartScreen
+from rfview.start.screen import Listed, StartApp, StartScreen
 from rfview.widgets.panel import PanelView
 from tests.rfview.keyboard import bytes_of, typed
 from tests.rfview.terminal import REPOSITORY, Terminal
@@ -143,6 +143,19 @@ def test_keys_choose_and_enter_leaves_with_the_command(folder: Path) -> None:
         await press("q")
 
     assert drive(nothing).main.chosen is None
+
+
+def test_letters_typed_before_a_list_is_there_find_its_items(folder: Path) -> None:
+    async def test(app: StartApp, press: Callable[..., Awaitable[None]]) -> None:
+        page = app.main.page
+        kernels, page.lists["KERNELS"] = page.lists["KERNELS"], []
+        await press("/", *"gemm")
+        assert not page.shown(page.focus)
+        app.main._tell(Listed("KERNELS", kernels))
+        await press("enter", "enter")
+
+    chosen = drive(test).main.chosen
+    assert chosen is not None and chosen[:2] == ("debug", "gemm")
 
 
 def test_lessons_taken_to_their_end_are_marked(folder: Path) -> None:
