@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rfview.engine.isa import OP_TEX
 from rfview.engine.hazards.effects import PREDICATE, UNIFORM, Effects, effects_of, name_of
-from rfview.engine.state import COLLECT, EXECUTE, FREE, NONE8, WRITE_BACK, WRITTEN
+from rfview.engine.state import COLLECT, EXECUTE, FREE, MEMORY, NONE8, WRITE_BACK, WRITTEN
 
 if TYPE_CHECKING:
     from rfview.engine.simulator import Simulator
@@ -61,6 +62,7 @@ class Watch:
         self.effects: list[Effects] = [effects for kernel, _ in simulator.placement.kernels
                                        for effects in effects_of(kernel, kernel.architecture)]
         self.seen: dict[tuple[int, int, str, str], Sighting] = {}
+        self._is_texture = simulator.insts["op"] == OP_TEX      # they take their registers when they leave (B11.5)
         self._awaited: list[Awaited] = []
         # what the reuse caches keep: by (sub-core, operand, bank), the warp, the register and its value then
         self._kept: dict[tuple[int, int, int], tuple[int, int, np.ndarray]] = {}
@@ -78,7 +80,9 @@ class Watch:
         now = self.simulator.cycle - 1
         self._settle(flights)
         stage, since = flights["stage"], flights["since_cycle"]
-        took = (since == now) & ((stage == EXECUTE) | (stage == COLLECT) & (flights["collector"] != NONE8))
+        is_late = self._is_texture[np.minimum(flights["pc"], len(self._is_texture) - 1)]
+        took = (since == now) & np.where(is_late, stage == MEMORY,
+                                         (stage == EXECUTE) | (stage == COLLECT) & (flights["collector"] != NONE8))
         issued = (stage != FREE) & (flights["issue_cycle"] == now)
         for slot in np.flatnonzero(took | issued):
             self._check(flights, int(slot), bool(took[slot]), now)

@@ -131,7 +131,7 @@ FRAME = """.version 7.0
 .address_size 64
 .visible .entry probe(.param .u64 out, .param .u64 data, .param .u32 one)
 {
-.reg .u32 %x, %y, %z, %s, %t, %n, %w, %begin, %end, %q<8>;
+.reg .b32 %x, %y, %z, %s, %t, %n, %w, %begin, %end, %q<8>;
 .reg .f32 %f, %g, %h, %r<8>;
 .reg .f64 %d, %e;
 .reg .u64 %a, %b, %o;
