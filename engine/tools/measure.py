@@ -49,7 +49,7 @@ class Model:
             raise InputError(f"--model {preset}: expected a preset whose core runs machine code, such as ampere")
         self.name, self.preset, self.settings = f"rfview's model, preset {preset}", preset, settings or {}
         self.sm = int(str(config["kernel.isa"]).removeprefix("sm_"))
-        self.clock_mhz = 1e-3                  # of `took`, in milliseconds: one cycle per microsecond
+        self.clock_mhz = 1.0    # so that a cycle is a microsecond
 
     def run(self, spec: LaunchSpec, cubin: bytes, module: Module) -> tuple[dict[str, np.ndarray], float]:
         """Run a launch file's launches; return the buffers afterwards, and a cycle as a microsecond, in milliseconds."""

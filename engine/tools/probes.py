@@ -85,10 +85,11 @@ CHAINS = (
     Probe("fma_alu", "FFMA, and SHF of its result", CROSS),
     Probe("imad_fma", "IMAD, and FFMA of its result", f"mad.lo.u32 %x, %x, %y, %z;\n{BITS.format('%f', '%x')}\n{FMA}\n"
           f"{BITS.format('%x', '%f')}"),
-    Probe("shuffle", "dependent SHFL", "shfl.sync.bfly.b32 %x, %x, 1, 31, -1;"),
+    Probe("shuffle", "dependent SHFL", "shfl.sync.bfly.b32 %x, %x, %z, 31, -1;"),
 )
 INTERVALS = tuple(
-    Probe(f"{name}_issue_{warps}", f"{what}, eight values in turn, {warps} warps", text, warps=warps, per=warps)
+    Probe(f"{name}_issue_{warps}", f"{what}, eight values in turn, {warps} warps", text, warps=warps, per=warps,
+          lengths=(128, 512))
     for name, what, text in (("fma", "FFMA", SPREAD), ("alu", "SHF", "shf.l.wrap.b32 %q#, %q#, %y, %z;"),
                              ("imad", "IMAD", "mad.lo.u32 %q#, %q#, %y, %z;"),
                              ("xu", "MUFU", "ex2.approx.ftz.f32 %r#, %r#;"))
@@ -103,7 +104,8 @@ STALLS = tuple(Probe(f"stall_{cycles}", f"dependent FFMA with a stall count of {
                      patch=with_stall(cycles)) for cycles in (1, 2, 3, 4, 5))
 WIDTHS = tuple(
     Probe(f"{name}_{8 * width}", f"{what} of {width} bytes, and an addition to its address",
-          f"{load}{'.v' + str(width // 4) if width > 4 else ''}.u32 {into}, [{address}];\n{after}",
+          f"{load}{'.v' + str(width // 4) if width > 4 else ''}.u32 {into}, [{address}];\n{after}" + "".join(
+              f"\nxor.b32 %q{4 + k}, %q{4 + k}, %q{k};" for k in range(width // 4 - 1)),       # else it would load less
           setup=f"mul.lo.u32 %s, %t, {width};\nadd.u32 %s, %s, %n;")
     for name, what, load, address, after in (
         ("shared", "LDS", "ld.volatile.shared", "%s", "add.u32 %s, %s, %x;"),
@@ -141,14 +143,16 @@ ld.param.u64 %b, [out];
 ld.param.u64 %a, [data];
 ld.param.u32 %y, [one];
 mov.u32 %t, %tid.x;
-mov.u32 %z, %y;
+shr.u32 %z, %t, 10;
+add.u32 %y, %y, %z;
+add.u32 %z, %y, %z;
 cvt.rn.f32.u32 %g, %y;
 cvt.rn.f32.u32 %h, %y;
 cvt.rn.f64.u32 %e, %y;
 shl.b32 %w, %t, 4;
 mov.u32 %n, local;
 add.u32 %w, %w, %n;
-mov.u32 %s, %n;
+mov.u32 %s, %w;
 mov.u32 %x, 0;
 @ZEROS
 @SETUP
