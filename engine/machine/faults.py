@@ -137,7 +137,8 @@ def cycle_limit(simulator: Simulator) -> KernelFault:
     hottest = max(set(pcs), key=pcs.count) if pcs else 0
     listing = simulator.info.program[hottest]
     sentence = SENTENCES[CYCLE_LIMIT].format(limit=simulator.limit)
-    hot = f"the hottest line is {_source(simulator, listing.line)}PTX line {listing.line}: {listing.text}"
+    file = f"{simulator.spec.module_path.name}:" if is_machine_code(simulator.insts) else "PTX line "
+    hot = f"the hottest line is {_source(simulator, listing.line)}{file}{listing.line}: {listing.text}"
     warps = f"; the warps: {states_of(simulator)}" if simulator.counts_cycles else ""
     warp = next((warp for warp in running if int(sm.warp[warp].last_pc) == hottest), -1)
     lane = _lowest(int(sm.warp[warp].mask)) if warp >= 0 else -1

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rfview.engine.errors import AssertionFault, SassError
+from rfview.engine.errors import AssertionFault, KernelFault, SassError
 from rfview.engine.functional.machine import FunctionalSimulator
 from rfview.engine.launch import load_launch_file
 from rfview.engine.program import HEAP_BYTES
@@ -110,3 +110,8 @@ def test_free_returns_and_a_call_that_is_not_known_is_refused_by_name(tmp_path):
     module = module_of_listing(listing("\n".join((BEGIN, call(0), END)), TEXTS.replace("free", "cudaLaunchDevice")), "k.sass")
     with pytest.raises(SassError, match=re.escape("calls of cudaLaunchDevice are not executed: of the driver's functions, vprintf")):
         module.kernels["k"]
+
+
+def test_a_run_without_an_end_names_the_line_of_the_code(tmp_path):
+    with pytest.raises(KernelFault, match=r"the hottest line is k.ptx:26: BRA 0x40;"):
+        run(Simulator, tmp_path, listing(f"{BEGIN}\nBRA 0x40"), preset="a100", max_cycles=400)
