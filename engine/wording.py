@@ -86,3 +86,12 @@ def cells(text: str) -> int:
         return len(text)
     return sum(2 if unicodedata.east_asian_width(char) in "WF" else unicodedata.category(char) not in ("Mn", "Me", "Cf")
                for char in text)
+
+
+def numbered(texts: Sequence[str], more: bool) -> str:
+    """Return numbered findings, followed by their number; more: some were dropped."""
+    lines = [f"{number:>3} {line}" if at == 0 else f"    {line}" for number, text in enumerate(texts, 1)
+             for at, line in enumerate(text.splitlines())]
+    count = len(texts)
+    what = "no finding" if not count else f"more than {plural(count, 'finding')}" if more else plural(count, "finding")
+    return "\n".join([*lines, what])

@@ -12,8 +12,7 @@ from typing import Any
 
 from rfview.capture.launches import Entry
 from rfview.engine.check.findings import Finding
-from rfview.engine.wording import plural
-from rfview.sessions.commands.check import numbered
+from rfview.engine.wording import numbered, plural
 
 CAPACITY = 1 << 30      # bytes of device memory: the checker can just number the records of twice as much
 MOST = 4096             # defects kept

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from rfview.engine.check.findings import Findings
 from rfview.engine.errors import InputError
-from rfview.engine.wording import plural
+from rfview.engine.wording import numbered
 from rfview.sessions.check import check
 from rfview.sessions.commands.verb import Answer, verb
 from rfview.sessions.cursor import Stop
@@ -27,12 +25,3 @@ def _check(session: Session, text: str) -> Answer | Stop:
 def text_of(findings: Findings) -> str:
     """Return the findings as text, numbered, and their number."""
     return f"{numbered([one.as_text() for one in findings.found], findings.more)} in {findings.length}"
-
-
-def numbered(texts: Sequence[str], more: bool) -> str:
-    """Return numbered findings, followed by their number; more: some were dropped."""
-    lines = [f"{number:>3} {line}" if at == 0 else f"    {line}" for number, text in enumerate(texts, 1)
-             for at, line in enumerate(text.splitlines())]
-    count = len(texts)
-    what = "no finding" if not count else f"more than {plural(count, 'finding')}" if more else plural(count, "finding")
-    return "\n".join([*lines, what])
