@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from rfview.engine.chunk import CHUNK_CYCLES
 from rfview.engine.errors import InputError
 from rfview.engine.stalls import NO_WARP
 from rfview.sessions.compare.comparison import has_ended
@@ -21,7 +22,7 @@ from rfview.sessions.summary.rules import LEAST, RULES
 from rfview.sessions.timeline.live import LiveTimeline
 
 MOST = 5
-LOOK = 1 << 13          # cycles in which it is counted at once who held whom: a fraction of a second
+LOOK = 1 << 12          # cycles in which it is counted at once who held whom: a fraction of a second
 FARTHEST = 1 << 20      # cycles of a run that are simulated again for that
 
 
@@ -144,7 +145,7 @@ def of_recording(session: Session) -> Summary:
 
 def _of_part(session: Session, facts: Facts, first: int, last: int) -> Summary:
     """Return the summary of a run, with lines from LOOK cycles in the middle of first..last-1, or none if that is empty."""
-    middle = max(first, (first + last - LOOK) // 2)
+    middle = max(first, (first + last - LOOK) // 2 // CHUNK_CYCLES * CHUNK_CYCLES - 1)     # whole chunks are read
     until = min(last, middle + LOOK)
     if middle >= until:
         return summary_of(facts)

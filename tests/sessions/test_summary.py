@@ -104,13 +104,14 @@ def test_the_sentence_about_far_accesses_names_place_ideal_and_gain() -> None:
     assert found.lift.endswith("(estimate)")
 
 
-def test_a_simulator_gives_the_same_floors_and_states_by_its_counts_alone() -> None:
+def test_a_simulator_gives_the_same_floors_and_states_by_its_counts_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     session = run(*KERNELS["floor"][0])
     whole, alone = summarise(session), of_simulator(session.timeline.simulator, with_lines=False)
     assert whole.floors == alone.floors and whole.resident == alone.resident
     assert fired(alone)[0] == "floor" and "uncoalesced" not in fired(alone)
     assert whole.floors[0].cycles <= whole.cycles
-    assert of_simulator(session.timeline.simulator) == whole, "a run that is short is counted as a whole"
+    monkeypatch.setattr(summarise_module, "LOOK", whole.cycles)
+    assert of_simulator(session.timeline.simulator) == whole, "a run that is short enough is counted as a whole"
 
 
 def test_lines_of_a_long_run_are_those_of_a_part_which_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -118,7 +119,7 @@ def test_lines_of_a_long_run_are_those_of_a_part_which_is_said(monkeypatch: pyte
     monkeypatch.setattr(summarise_module, "LOOK", 200)
     found = of_simulator(session.timeline.simulator)
     first, last = found.window
-    assert last - first == 200 and first == (found.cycles - 200) // 2
+    assert last - first == 200 and 0 <= first <= (found.cycles - 200) // 2
     assert f"lines: counted in the cycles {first:,} to {last:,}" in found.text() and "uncoalesced" in fired(found)
 
 
