@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from hypothesis import given, settings, strategies as st
 
 from rfview.engine import kernels
-from rfview.engine.launch import load_launch_file
+from rfview.engine.launch import Arg, Buffer, Launch, LaunchSpec, load_launch_file
 from rfview.engine.machine.cores.subcore.inflight import is_full
 from rfview.engine.machine.cores.subcore.stalls import IMC_MISS
 from rfview.engine.machine.cores.subcore.state import CLASSES
 from rfview.engine.machine.stages.convergence import state_row
+from rfview.engine.modules import load_module
 from rfview.engine.simulator import Simulator
 from rfview.engine.state import SM
 from tests.reference.subcore import Sm
@@ -138,3 +141,20 @@ def test_constants_are_missed_once_per_sub_core_and_line() -> None:
     assert misses.counts()["const_misses"] == 4, "all warps begin with a word of the line of c[0x0][0x28]"
     assert misses.counts()["instructions"] > 0 and int(misses.sm.stall_total[IMC_MISS]) > 4 * 79 > int(hits.sm.stall_total[IMC_MISS]) == 0
     assert misses.counts()["instructions"] < hits.counts()["instructions"]
+
+
+def test_narrow_constants_are_extended(tmp_path: Path) -> None:
+    listing = tmp_path / "narrow.sass"
+    code = ["B------:R-:W0:-:S02 S2R R0, SR_TID.X", "B------:R-:W-:-:S05 MOV R3, 0x4", "B------:R-:W-:-:S05 ULDC.64 UR4, c[0x0][0x118]",
+            "B0-----:R-:W-:-:S05 IMAD.WIDE R4, R0, R3, c[0x0][0x160]"]
+    for place, load in enumerate(("ULDC.U16 UR6, c[0x0][0x16a]", "ULDC.S8 UR6, c[0x0][0x16b]", "ULDC.U8 UR6, c[0x0][0x168]")):
+        code += [f"B------:R-:W-:-:S12 {load}", "B------:R-:W-:-:S05 MOV R6, UR6", f"B------:R-:W-:-:S12 STG.E [R4.64+{hex(128 * place)}], R6"]
+    code.append("B------:R-:W-:-:S05 EXIT")
+    listing.write_text("// rfview machine code 1\n.target sm_80\n.address_size 64\n\n.entry narrow\n.registers 16\n.params 0x160\n"
+                       ".param 0x0 8 u64 out\n.param 0x8 4 u32 value\n" + "\n".join(f"{16 * pc:04x} {line}" for pc, line in enumerate(code)))
+    launch = Launch("narrow", (1, 1, 1), (32, 1, 1), 0, (Arg("buffer", name="out"), Arg("value", 0x87654321)))
+    spec = LaunchSpec(Path("narrow.toml"), "narrow", listing, (launch,), {"out": Buffer("out", np.zeros((3, 32), np.uint32))}, {}, {},
+                      False, "exact", "", None)
+    simulator = Simulator(spec, module=load_module(listing), preset="ampere", settings={"core.constant_cycles": 0})
+    simulator.run()
+    assert [hex(int(row[5])) for row in simulator.buffers()["out"]] == ["0x8765", "0xffffff87", "0x21"]

@@ -126,17 +126,22 @@ def keep_stale(sm, rf, rows, warp, reg):
 
 @device
 def load_constant(sm, rows, arena, inst, slot, first_row):
-    """Load words of the constant image at a uniform address (ULDC), which needs no memory pipeline."""
+    """Load words of the constant image at a uniform address (ULDC), or 1 or 2 bytes; it needs no memory pipeline."""
     unite_address(rows, inst, first_row)
     flight = sm.inflight[slot]
     address = np.int64(rows[first_row].u[0]) + np.int64(inst.offset)
-    words = np.int64(inst.num_dst)
+    words, width = np.int64(inst.num_dst), min(np.int64(4), np.int64(inst.width))
     end = (np.int64(sm.launch.local_word) - np.int64(sm.launch.param_word)) * 4
-    if address < 0 or address & 3 or address + 4 * words > end:
+    if address < 0 or address % width or address + width * words > end:
         lane = ctz64(np.uint64(flight.mask))
-        return fault(sm, PARAM_RANGE, np.int64(flight.warp), lane, np.int64(flight.pc), address, 4 * words)
+        return fault(sm, PARAM_RANGE, np.int64(flight.warp), lane, np.int64(flight.pc), address, width * words)
     for word in range(words):
-        fill(rows, result_row_of(sm, slot) + word, np.int64(arena[np.int64(sm.launch.param_word) + address // 4 + word]))
+        value = np.int64(arena[np.int64(sm.launch.param_word) + address // 4 + word]) >> 8 * (address & 3)
+        bits = 8 * width
+        value &= (np.int64(1) << bits) - 1
+        if inst.signed != 0 and value >> (bits - 1) != 0:
+            value -= np.int64(1) << bits
+        fill(rows, result_row_of(sm, slot) + word, value & 0xFFFFFFFF)
     return 0
 
 
