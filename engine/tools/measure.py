@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from rfview.engine import kernels
+from rfview.engine.config import load_preset
 from rfview.engine.errors import InputError, RfviewError
 from rfview.engine.launch import load_launch_file
 from rfview.engine.launch.spec import LaunchSpec
@@ -42,8 +43,6 @@ class Model:
     """A preset's sub-core in a card's place."""
 
     def __init__(self, preset: str, settings: Mapping[str, Any] | None = None) -> None:
-        from rfview.engine.config import load_preset
-
         config = load_preset(preset)
         if config.core != "subcore":
             raise InputError(f"--model {preset}: expected a preset whose core runs machine code, such as ampere")
