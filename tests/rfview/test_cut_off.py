@@ -113,7 +113,7 @@ def test_statistics_name_every_part_of_the_energy() -> None:
 
 
 def test_places_in_the_program_are_lines_as_in_code() -> None:
-    program: Any = [SimpleNamespace(line=31), SimpleNamespace(line=37)]
+    program: Any = [SimpleNamespace(line=31, control=None), SimpleNamespace(line=37, control=None)]
     assert operation.with_lines("@P0 bra -> 1", program) == "@P0 bra -> PTX 37"
     assert operation.with_lines("ld.global at PC 0 writes it", program) == "ld.global at PTX line 31 writes it"
     assert operation.with_lines("at PC 1: bar.sync 0, PTX line 37", program) == "at PC 1: bar.sync 0, PTX line 37"
