@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rfview.engine import state as layout
+from rfview.engine.sass.listing import Control
 from rfview.engine.wording import plural
 from rfview.render import machine_code
 from rfview.render.lens import base_design
@@ -190,7 +191,7 @@ def _counters(scene: Scene, width: int, height: int) -> list[Line]:
     facts = f"stall count: {plural(left, 'cycle')} left" if left else "stall count has run out"
     lines = [title(width, f"COUNTERS w{warp}", facts, focus=scene.panel == "collectors",
                    right="held by, then who waits" if width >= WIDE else "")]
-    own = machine_code.control_of(machine.control(machine.pc[warp])).wait
+    own = Control.of_bits(machine.control(machine.pc[warp])).wait
     program = machine.info.program
     values = zip(machine_code.pending(machine, warp), machine_code.holders(machine, warp), strict=True)
     for counter, (value, held) in enumerate(values):

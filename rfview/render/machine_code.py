@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from rfview.engine.sass.listing import Control
 from rfview.engine.state import COLLECT, NONE8
 from rfview.render.text import Row, cut
 from rfview.sessions.machine import Flight, Machine
@@ -20,21 +21,6 @@ LONG_STALL = 5              # stall counts from here on are bold
 REUSED = re.compile(r"(\w+)\.reuse")
 PTX_LINE = re.compile(r"// (\d+)$")
 LOOK_AHEAD = 64             # instructions that are searched for the next that waits for a counter
-
-
-class Control(NamedTuple):
-    """A control code: stall count, whether it yields, write and read counter (7 = none), and the counters it waits for."""
-
-    stall: int
-    yields: bool
-    write: int
-    read: int
-    wait: int
-
-
-def control_of(code: int) -> Control:
-    """Return a control code from its bits, as an instruction's info has them."""
-    return Control(code & 15, not code >> 4 & 1, code >> 5 & 7, code >> 8 & 7, code >> 11 & 63)
 
 
 def place(program: Sequence[Instruction], pc: int) -> str:
@@ -63,19 +49,19 @@ def ptx_lines(listing: str) -> dict[int, int]:
 
 def add_control(row: Row, code: int) -> None:
     """Write a control code, 20 cells: B waits for, R and W counters that it sets, Y yields, S stall count; unset: faint."""
-    control = control_of(code)
+    control = Control.of_bits(code)
     for counter in range(NUM_COUNTERS):
         row.add("B" if not counter else "", "faint")
         row.add(*((str(counter), "bold") if control.wait >> counter & 1 else ("-", "faint")))
     for name, counter in (("R", control.read), ("W", control.write)):
         row.add(f":{name}", "faint").add(*(("-", "faint") if counter > 5 else (str(counter), "bold")))
-    row.add(":", "faint").add(*(("Y", "key") if control.yields else ("-", "faint")))
+    row.add(":", "faint").add(*(("Y", "key") if control.may_switch else ("-", "faint")))
     row.add(":S", "faint").add(f"{control.stall:02d}", "bold" if control.stall >= LONG_STALL else "text")
 
 
 def add_short_control(row: Row, code: int) -> None:
     """Write the part of a control code that matters most, 8 cells: counters waited for, ›the one set, stall count."""
-    control = control_of(code)
+    control = Control.of_bits(code)
     waits = "".join(str(counter) for counter in range(NUM_COUNTERS) if control.wait >> counter & 1)
     row.add(f"{waits[:3]:<3}", "bold")
     row.add(f"›{control.write} " if control.write < 6 else f"›{control.read} " if control.read < 6 else "   ", "text")
@@ -122,7 +108,7 @@ def holders(machine: Machine, warp: int) -> list[list[Flight]]:
     """Return, for each dependence counter of a warp, the instructions in flight that hold it, oldest first."""
     held: list[list[Flight]] = [[] for _ in range(NUM_COUNTERS)]
     for flight in machine.in_flight(warp):
-        control = control_of(machine.control(flight.pc))
+        control = Control.of_bits(machine.control(flight.pc))
         if control.write < NUM_COUNTERS:
             held[control.write].append(flight)
         if control.read < NUM_COUNTERS and control.read != control.write and flight.stage == COLLECT:
@@ -134,7 +120,7 @@ def awaiting(machine: Machine, warp: int, counter: int) -> int | None:
     """Return the pc of the next instruction behind a warp's own, in order, that waits for a counter; None: not soon."""
     pc = machine.pc[warp]
     return next((at for at in range(pc, pc + LOOK_AHEAD) if machine.instruction(at) is not None
-                 and control_of(machine.control(at)).wait >> counter & 1), None)
+                 and Control.of_bits(machine.control(at)).wait >> counter & 1), None)
 
 
 def counters(machine: Machine, warp: int) -> str:

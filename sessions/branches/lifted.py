@@ -14,6 +14,7 @@ import numpy as np
 
 from rfview.engine import state as layout
 from rfview.engine.errors import InputError
+from rfview.engine.sass.listing import Control
 from rfview.sessions.branch import Change
 from rfview.sessions.branches.fork import changeable, machine_at
 from rfview.sessions.branches.relief import cause_begins, settings_of
@@ -26,7 +27,7 @@ from rfview.sessions.why import why
 if TYPE_CHECKING:
     from rfview.engine.simulator import Simulator
 
-WRITE_COUNTER, NO_COUNTER = 5, 7        # in a control code: which counter falls with the result
+NO_COUNTER = 7          # in a control code
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,7 @@ def _with_end(session: Session, one: Flying) -> Lifted:
     timeline = session.timeline
     name = name_of(timeline, one)
     control = timeline.info.program[one.pc].control
-    if control is not None and control >> WRITE_COUNTER & NO_COUNTER == NO_COUNTER and (
+    if control is not None and Control.of_bits(control).write == NO_COUNTER and (
             not timeline.info.program[one.pc].space):
         raise InputError(f"after: {name} has a fixed latency, which the compiler counted on: others wait for the stall "
                          "count in the code, not for its end")
