@@ -114,10 +114,12 @@ def split(data: bytes | memoryview, names: tuple[str, ...]) -> dict[str, Stream]
     return streams
 
 
-def numbers(stream: Stream, dtype: Any = np.uint32) -> np.ndarray:
-    """Return all numbers of a stream."""
+def numbers(stream: Stream, dtype: Any = np.uint32, stop: int | None = None) -> np.ndarray:
+    """Return all numbers of a stream, or those before number `stop`."""
     count, width, data = stream
-    return join(np.frombuffer(data, np.uint8).reshape(width, count), dtype) if width else np.zeros(count, dtype)
+    if not width:
+        return np.zeros(count if stop is None else stop, dtype)
+    return join(np.frombuffer(data, np.uint8).reshape(width, count)[:, :stop], dtype)
 
 
 def some_numbers(stream: Stream, which: np.ndarray, size: int = 1, lanes: slice = slice(None)) -> np.ndarray:

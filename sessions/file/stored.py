@@ -10,7 +10,7 @@ import numpy as np
 from rfview.engine.chunk import Writes
 from rfview.sessions.codec import streams
 from rfview.sessions.codec.changes import STATE, StoredChanges
-from rfview.sessions.codec.logs import ALL, MEMORY, ROWS, WRITES, RowLog, prefix_counts, read_memory, read_writes
+from rfview.sessions.codec.logs import ALL, MEMORY, ROWS, WRITES, RowLog, prefix_counts, read_memory, read_slot, read_writes
 from rfview.sessions.file import framing
 from rfview.sessions.file.header import Header
 
@@ -31,6 +31,7 @@ class StoredChunk:
         # approximate size of the decoded changes
         self.state_bytes = 40 * len(content.get("state", b""))
         self._asked: tuple[Any, Any] = (None, None)
+        self._slot: tuple[int, Writes] | None = None
 
     def _streams(self, part: str, names: tuple[str, ...]) -> dict[str, streams.Stream]:
         return streams.split(streams.decompress(self._content[part]), names)
@@ -58,6 +59,12 @@ class StoredChunk:
         """Return the row writes."""
         with streams.naming(self._what):
             return RowLog(self._streams("rows", ROWS), self._num_rows)
+
+    @cached_property
+    def row_index(self) -> np.ndarray:
+        """Return (k,) u4: the row of each row write."""
+        with streams.naming(self._what):
+            return self.log.index
 
     @cached_property
     def row_end(self) -> np.ndarray:
@@ -109,7 +116,14 @@ class StoredChunk:
             self._of_cycles(writes.end)
             return writes
 
-    row_index = property(lambda self: self.log.index)
+    def writes_of(self, slot: int) -> Writes:
+        """Return at least the register writes of a warp slot: of the first that is asked for only these, which is faster."""
+        if self._slot is None and "writes" not in vars(self):
+            with streams.naming(self._what):
+                self._slot = slot, read_slot(self._streams("writes", WRITES), self.row_end, slot)
+        known = self._slot
+        return known[1] if known is not None and known[0] == slot else self.writes
+
     mem_end = property(lambda self: self._memory[0])
     mem_index = property(lambda self: self._memory[1])
     mem_value = property(lambda self: self._memory[2])

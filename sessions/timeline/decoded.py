@@ -202,9 +202,14 @@ class DecodedChunk:
         writes: Writes = self.chunk.writes
         return writes
 
-    def written(self, chosen: np.ndarray) -> np.ndarray:
-        """Return (n, 32) u4 values of the register writes with these numbers."""
-        return self.writes.values(chosen, self.chunk.row_values)
+    def writes_of(self, slot: int) -> Writes:
+        """Return at least the register writes of a warp slot."""
+        writes: Writes = self.chunk.writes if isinstance(self.chunk, Chunk) else self.chunk.writes_of(slot)
+        return writes
+
+    def written(self, writes: Writes, chosen: np.ndarray) -> np.ndarray:
+        """Return (n, 32) u4 values of the writes with these numbers in one of the logs above."""
+        return writes.values(chosen, self.chunk.row_values)
 
     def rows(self, offset: int) -> np.ndarray:
         """Return the (recorded rows, 32) u4 values at cycle first + offset; shared between calls: read-only."""

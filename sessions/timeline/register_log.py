@@ -62,11 +62,11 @@ class RegisterLog:
         entries = self._entries.get(number)
         if entries is None:
             part = self.timeline.part(number, None)
-            writes = part.writes
+            writes = part.writes_of(self.warp)
             chosen = np.flatnonzero((writes.register == self.numbers[0]) | (writes.register == self.numbers[1]))
             cycle = part.first + 1 + np.searchsorted(writes.end, chosen, side="right")
             lanes = writes.lanes[chosen, None] >> LANES & np.uint32(1) != 0
-            entries = Entries(cycle, lanes, writes.pc[chosen], part.written(chosen))
+            entries = Entries(cycle, lanes, writes.pc[chosen], part.written(writes, chosen))
             self._keep(self._entries, number, entries)
         return entries
 
@@ -130,8 +130,8 @@ class RegisterLog:
         if not wrote.all():     # each lane has the value of its own last write
             last = np.maximum.accumulate(np.where(wrote, np.arange(1, len(values))[:, None], 0), axis=0)
             values[1:] = np.take_along_axis(values, last, axis=0)
-        shown = np.clip(entries.cycle - start, 0, stop - start)
-        return np.repeat(values, np.diff(shown, prepend=0, append=stop - start), axis=0)
+        shown = np.concatenate(([0], np.clip(entries.cycle - start, 0, stop - start), [stop - start]))
+        return np.repeat(values, shown[1:] - shown[:-1], axis=0)
 
     def writes_at(self, start: int, stop: int, lanes: slice = ALL) -> np.ndarray:
         """Return (stop - start,) bool: which of cycles start..stop-1 are the first to show a write."""

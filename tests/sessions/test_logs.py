@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rfview.engine.chunk import ALL_REGISTERS, CLEARED, LOST, NO_ROW, Rows, Writes
+from rfview.engine.chunk import ALL_REGISTERS, CLEARED, LOST, NO_ROW, REGISTERS_OF_WARP, Rows, Writes
 from rfview.sessions.codec import streams
 from rfview.sessions.codec.encode import memory_blob, rows_blob, rows_of_values, writes_blob
-from rfview.sessions.codec.logs import MEMORY, ROWS, WRITES, RowLog, prefix_counts, read_memory, read_writes
+from rfview.sessions.codec.logs import MEMORY, ROWS, WRITES, RowLog, prefix_counts, read_memory, read_slot, read_writes
 from tests.sessions.conftest import CHUNK, CYCLES
 
 
@@ -116,6 +116,26 @@ def test_register_writes_come_back(cycles: int) -> None:
             read_writes(stored, np.zeros_like(rows.end))
 
 
+@pytest.mark.nojit
+def test_the_writes_of_one_slot_are_those_of_the_whole_log() -> None:
+    writes, rows = some_writes(np.random.RandomState(8), 200)
+    everything = read_slot(streams.split(bytes(writes_blob(writes, rows.end)), WRITES), rows.end, 3)
+    assert (everything.register == writes.register).all()      # values without rows: their places depend on all slots
+    cycle, with_row = np.repeat(np.arange(200), np.diff(writes.end, prepend=0)), (writes.row != NO_ROW) | (writes.pc == CLEARED)
+    kept = {name: getattr(writes, name)[with_row] for name in ("register", "lanes", "pc", "row")}
+    end = np.cumsum(np.bincount(cycle[with_row], minlength=200)).astype(np.uint32)
+    stored = streams.split(bytes(writes_blob(replace(writes, end=end, word=writes.word[:0], **kept), rows.end)), WRITES)
+    for slot in (0, 3, 15, 40):
+        own = kept["register"] // REGISTERS_OF_WARP == slot
+        again = read_slot(stored, rows.end, slot)
+        for name, values in kept.items():
+            assert (getattr(again, name) == values[own]).all(), (slot, name)
+        assert (np.repeat(np.arange(200), np.diff(again.end, prepend=0)) == cycle[with_row][own]).all()
+        assert own.any() == (slot < 16)
+    with pytest.raises(ValueError, match="does not exist"):
+        read_slot(stored, np.zeros_like(rows.end), 3)
+
+
 def test_some_writes_equal_all_writes(recorded: Any) -> None:
     order = np.random.RandomState(1)
     every = logs(recorded)
@@ -142,7 +162,7 @@ def test_streams_that_do_not_fit_are_refused(recorded: Any) -> None:
     with pytest.raises(ValueError, match="inconsistent"):
         RowLog({**stored, "kind": (stored["kind"][0], 1, memoryview(bytes([5]) * stored["kind"][0]))}, 1 << 16)
     with pytest.raises(ValueError, match="writes row"):
-        RowLog(stored, 1)
+        _ = RowLog(stored, 1).index
 
 
 def test_a_row_is_what_the_machine_had(file: Path, recorded: Any, truth: list) -> None:
