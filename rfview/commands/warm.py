@@ -1,4 +1,4 @@
-"""`rfview warm`: compile designs, recorder and functional modes in child processes, so that no later run has to wait."""
+"""`rfview warm`: compile designs, recorder, functional modes and a sub-core in child processes; later runs need not wait."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ import tempfile
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
-from rfview.engine import IMPORT_ROOT
+from rfview.engine import IMPORT_ROOT, defaults
 from rfview.engine.errors import RfviewError
 from rfview.engine.wording import plural
 from rfview.commands import progress
 
+SUBCORE_PRESET = "ampere"       # the code is that of every preset with sub-cores
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
@@ -29,7 +30,8 @@ def run(args: argparse.Namespace) -> int:
     jobs = [(name, ["rfview.engine.compile.child", absolute(name)]) for name in names]
     if not args.designs:
         jobs += [("the recorder", ["rfview.sessions.file.warm"]), ("the functional mode", ["rfview.engine.functional.warm"]),
-                 ("machine code", ["rfview.engine.functional.warm", "machine_values"])]
+                 ("machine code", ["rfview.engine.functional.warm", "machine_values"]),
+                 (f"{defaults.DESIGN} on a sub-core", ["rfview.engine.compile.child", defaults.DESIGN, SUBCORE_PRESET])]
     with progress.bar() as bar:
         board = Board(bar, len(jobs))
         board.compile(*jobs[0])     # first on its own: it compiles what all the others share
