@@ -7,7 +7,7 @@ FIRST_DESIGN_EVENT = 32
 (INSTRUCTIONS, THREAD_INSTRUCTIONS, RF_READS, RF_WRITES, READ_CONFLICTS, WRITE_CONFLICTS, WAR_STALLS, L1_HITS, L1_MISSES,
  L1_PENDING_HITS, L2_HITS, L2_MISSES, DRAM_BYTES, SHARED_ACCESSES, SHARED_PASSES, GLOBAL_LOADS, GLOBAL_STORES, ATOMICS,
  TRANSACTIONS, BRANCHES, DIVERGENT_BRANCHES, BARRIERS, CTAS, SPLIT_YIELDS, CONST_ACCESSES, LOCAL_ACCESSES,
- ICACHE_MISSES, CONST_HITS, CONST_MISSES) = range(29)
+ ICACHE_MISSES, CONST_HITS, CONST_MISSES, SP_CYCLES, SFU_CYCLES, FP64_CYCLES) = range(32)
 
 EVENTS: tuple[tuple[str, str], ...] = (
     ("instructions", "warp instructions issued"),
@@ -39,5 +39,8 @@ EVENTS: tuple[tuple[str, str], ...] = (
     ("icache_misses", "lines of instructions requested from L2"),
     ("const_hits", "lines found in the constant cache, those on their way among them"),
     ("const_misses", "lines of constants and parameters requested from L2"),
+    ("sp_cycles", "cycles for which instructions took the input of an SP, or of a sub-core's FMA or ALU pipe"),
+    ("sfu_cycles", "cycles for which they took the SFU, or a sub-core's XU"),
+    ("fp64_cycles", "cycles for which they took a sub-core's FP64 pipe, or the one of all sub-cores"),
 )
 assert len(EVENTS) <= FIRST_DESIGN_EVENT

@@ -25,7 +25,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "run": "run a kernel to its end, verify it and print a summary",
         "debug": "step through a kernel in the terminal, forwards and backwards",
         "replay": "open a recorded session in the terminal",
-        "learn": "eight short guided tours: predict, step, and see",
+        "learn": "short guided tours: predict, step, and see",
         "kernels": "list the bundled kernels",
         "help": "explain a topic or any term of the screens, with its source",
     },

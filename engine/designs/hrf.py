@@ -1039,8 +1039,8 @@ def floors(counts: Any, values: Any, config: Any) -> list[tuple[str, int, str]]:
     """Return what the STT banks need at least: one write at a time each, and `read_ports` reads a cycle."""
     writes, cycles = counts.get("stt_writes", 0), int(values["hrf.write_cycles"])
     reads, ports = counts.get("stt_reads", 0), NUM_BANKS * int(values["hrf.read_ports"])
-    return [("STT writes", writes * cycles // NUM_BANKS, f"{writes:,} of {cycles} cycles in {NUM_BANKS} banks"),
-            ("STT reads", reads // ports, f"{reads:,}, {ports} a cycle")]
+    return [("STT writes", writes * cycles // NUM_BANKS, f"{writes:,} writes, {cycles} cycles each, in {NUM_BANKS} banks"),
+            ("STT reads", reads // ports, f"{reads:,} reads, {ports} a cycle")]
 
 
 DESIGN = Design(

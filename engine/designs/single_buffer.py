@@ -377,9 +377,9 @@ def holder(at: Columns, refused: Refused) -> Access | None:
 
 def floors(counts: Any, values: Any, config: Any) -> list[tuple[str, int, str]]:
     """Return what the STT banks need at least: a bank reads one row a cycle, and nothing while it writes."""
-    reads, writes = counts.get("stt_reads", 0), counts.get("stt_writes", 0)
+    writes = counts.get("stt_writes", 0)
     cycles, banks = int(values["single_buffer.write_cycles"]), max(1, int(config["num_banks"]))
-    return [("STT banks", writes * cycles // banks, f"{reads:,} reads, {writes:,} writes of {cycles} cycles, {banks} banks")]
+    return [("STT banks", writes * cycles // banks, f"{writes:,} writes, {cycles} cycles each, in {banks} banks")]
 
 
 DESIGN = Design(

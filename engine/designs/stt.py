@@ -127,7 +127,7 @@ def floors(counts: Any, values: Any, config: Any) -> list[tuple[str, int, str]]:
     """Return what the banks need at least: with stall = bank, a bank does nothing else while it writes."""
     writes, banks = counts.get("rf_writes", 0), max(1, int(config["num_banks"]))
     cycles = int(values["stt.write_cycles"]) if str(values["stt.stall"]) in ("bank", str(STALL_BANK)) else 1
-    return [("STT banks", writes * cycles // banks, f"{writes:,} writes of {plural(cycles, 'cycle')} in {banks} banks")]
+    return [("STT banks", writes * cycles // banks, f"{writes:,} writes, {plural(cycles, 'cycle')} each, in {banks} banks")]
 
 
 DESIGN = Design(

@@ -35,7 +35,8 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
       2  mm.cu:11 sends 16.0 cache lines per access, where 1 would do ..      mm.cu:11
 
     The sentences are ranked by the share that each names; below each, what would lift it. j k choose one, Enter goes to the
-    line or panel that it names. WARP-CYCLES: what resident warps did. FLOORS: the cycles that each unit needs at least.
+    line or panel that it names. WARP-CYCLES: what resident warps did. FLOORS: the cycles that each unit needs at least. THE
+    SAME KERNEL: this run among others that this session has made, as before an edit, and each one's fullest unit.
     """
     focus, summary = scene.panel == "summary", scene.summary
     if summary is None or isinstance(summary, Progress):
@@ -50,9 +51,15 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
         lines += [blank(width)] * gaps
     if not tables:
         floors = ", ".join(f"{floor.unit} {percent(floor.cycles, summary.cycles)}" for floor in summary.floors)
-        row = Row(width).add(" floors ", "bold").add(cut(f"of the cycles: {floors}", width - 9), "dim").line()
-        return [*fill(lines, width, height - 1), row]
-    return fill([*lines, *_tables(scene, summary, width, height - len(lines))], width, height)
+        rows = [Row(width).add(" floors ", "bold").add(cut(f"of the cycles: {floors}", width - 9), "dim").line()]
+        if summary.runs:
+            runs = ", ".join(f"{run.name} {number(run.cycles)}" for run in summary.runs)
+            ended = cut(f"that have ended: {runs} cycles", width - 7)
+            rows.append(Row(width).add(" runs ", "bold").add(ended, "dim").line())
+        return [*fill(lines, width, height - len(rows)), *rows]
+    last = _runs(scene, summary, width)
+    last = last if height - len(lines) >= TABLES + len(last) else []
+    return fill([*lines, *_tables(scene, summary, width, height - len(lines) - len(last)), *last], width, height)
 
 
 def _missing(scene: Scene, summary: Progress | None, width: int) -> list[Line]:
@@ -133,6 +140,22 @@ def _floors(floors: Sequence[Floor], cycles: int, width: int, height: int) -> li
         if has_work:
             lines.append(Row(width).to(3).add(cut(floor.what, width - 4), "faint").line())
     return fill(lines, width, height)
+
+
+def _runs(scene: Scene, summary: Summary, width: int) -> list[Line]:
+    """Return this run among the last ones of the same kernel, () if it is the only one."""
+    if not summary.runs:
+        return []
+    key = scene.key("compare") if scene.branch else ""
+    names, machines = (16, 28) if width >= WIDE else (10, 20)
+    right = f"{key} compares with its parent" if key else ""
+    lines = [blank(width), title(width, "THE SAME KERNEL", "its last runs", right=right)]
+    for run in summary.runs:
+        row = Row(width).add(f" {cut(run.name, names):<{names + 1}}", "bold" if run.is_this else "text")
+        row.add(f"{cut(run.machine, machines):<{machines + 1}}", "text").add(f"{number(run.cycles):>11} ", "text")
+        row.add(f"{run.change(summary.cycles).replace('-', '−'):>10}  ", "dim")
+        lines.append(row.add(cut(f"{run.unit} {100 * run.filled:.1f} %", max(0, width - row.x - 1)), "dim").line())
+    return lines
 
 
 def sentence_at(scene: Scene, width: int, height: int, y: int) -> int | None:

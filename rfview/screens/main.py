@@ -57,7 +57,7 @@ class MainScreen(Desk):
         if first:
             facts |= first_facts(scene)
         ended = scene.is_closed and scene.first < scene.cycle == scene.last and not scene.fault
-        shows_summary = ended and (first or not mine.is_closed) and mine.panel not in ALONE
+        shows_summary = ended and (first or mine.cycle != scene.cycle) and mine.panel not in ALONE
         self.scene = scene.at(**facts)
         if first:
             self.learn_words()

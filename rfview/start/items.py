@@ -30,11 +30,11 @@ KERNELS = {                 # how kernels begin, by file suffix
 }
 FRAMEWORKS = re.compile(r"\b(numba|triton)\b")      # imports of Python files with kernels
 LAUNCH = re.compile(r"^\s*\[\[\s*launch\s*\]\]", re.MULTILINE)
-OWN = (("rfview debug ./a.out", "a CUDA program as it is, at its first launch"),
-       ("rfview debug k.cu::name", "CUDA C++, with --grid, --block and --arg"),
-       ("rfview debug k.py::name", "numba-cuda or Triton, likewise"),
-       ("rfview kernels --new k.ptx", "a launch file to fill in, for any PTX"))
 ARGUMENTS = "--grid N --block N --arg NAME=f4[1024]:random"
+OWN = (("rfview debug ./a.out", "a CUDA program as it is", ""),        # what, and what else the command needs
+       ("rfview debug k.cu::name", "a kernel in CUDA C++", f" {ARGUMENTS}"),
+       ("rfview debug k.py::name", "one in numba or Triton", f" {ARGUMENTS}"),
+       ("rfview kernels --new k.ptx", "a launch file for any PTX", ""))
 
 
 @dataclass(frozen=True)
@@ -142,12 +142,12 @@ def own(folder: Path) -> list[Item]:
                 items.append(Item(visible(file.name), "a launch file", words=("debug", file.name), effect="Enter runs it"))
         elif file.suffix != ".py" or FRAMEWORKS.search(text):
             items += [_kernel(file, name) for name in dict.fromkeys(KERNELS[file.suffix].findall(text))]
-    return [*items, *(Item(command, text, effect=f"in a shell: {command}, {text}") for command, text in OWN)]
+    return [*items, *(Item(command, text, effect=f"in a shell: {command}{more}") for command, text, more in OWN)]
 
 
 def _kernel(file: Path, name: str) -> Item:
     target = shlex.quote(f"{file.name}::{name}")
-    return Item(visible(f"{file.name}::{name}"), "a kernel; needs sizes and arguments",
+    return Item(visible(f"{file.name}::{name}"), "needs sizes and arguments",
                 effect=f"in a shell: rfview debug {visible(target)} {ARGUMENTS}")
 
 

@@ -19,6 +19,7 @@ PROMISE = "no GPU, compiler or toolkit needed"
 WIDE, HIGH = 100, 30        # columns and rows from which recordings have three rows and two curves
 NAME_CELLS, OWN_CELLS = 18, 26     # widths of the names of kernels and of programs
 CURVE = 36
+LESSON_ROWS = 11            # a title and ten lessons
 PREVIEW = 5                 # rows for the chosen recording's curves, below the list
 TALL = (58, 10)             # columns and rows from which a recording has three rows
 
@@ -53,7 +54,7 @@ def places(width: int, height: int) -> dict[str, tuple[int, int, int, int]]:
     left = (width * 62) // 120
     if width >= WIDE and height >= HIGH:
         upper = max(15, room // 2)
-        lessons = min(10, upper)
+        lessons = min(LESSON_ROWS, upper)
         return {"RECORDINGS": (0, top, left, upper), "LESSONS": (left + 2, top, width - left - 2, lessons),
                 "YOUR OWN": (left + 2, top + lessons, width - left - 2, upper - lessons),
                 "KERNELS": (0, top + upper, width, room - upper)}
@@ -175,8 +176,9 @@ def _item(name: str, item: Item, number: int, width: int, *, is_chosen: bool, is
             rows.append(row.line())
         return rows
     if name == "LESSONS":
-        row.add("✓ " if item.is_done else "  ", "good").add(cut(item.name, width - 14), "dim" if item.is_done else "text")
-        return [row.right(width - 1, item.right, "dim").line()]
+        row.add("✓ " if item.is_done else "  ", "good").add(cut(item.name, width - 5), "dim" if item.is_done else "text")
+        fits = row.x + len(item.right) + 2 < width      # a title tells more than its number of pages
+        return [row.right(width - 1, item.right if fits else "", "dim").line()]
     long = OWN_CELLS if name == "YOUR OWN" else NAME_CELLS
     row.add(" ").add(item.name, "bold").to(long + 2).add(" ").add(cut(item.text, width - row.x - 1), "text")
     return [row.line()]

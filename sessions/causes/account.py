@@ -22,10 +22,10 @@ EARLIER_CHUNKS = 8      # read for who wrote each register last, where an accoun
 class Metrics:
     """What explains holders, by instruction or line: (n,) i8 each.
 
-    accesses: memory instructions begun in LD/ST. sent: the cache lines, or passes over shared memory, that they need. known:
-    of the accesses, those whose ideal is known; ideal: the fewest lines or passes for the bytes that these ask for. shared:
-    of the accesses, those of shared memory. refused: cycles that instructions spent in collectors because the register file
-    refused them an operand.
+    accesses: memory instructions begun in LD/ST, without those of shared memory. sent: the cache lines that they need.
+    known: of the accesses, those whose ideal is known; ideal: the fewest lines for the bytes that these ask for. shared,
+    passes, known_shared, fewest: likewise of shared memory. refused: cycles that instructions spent in collectors because
+    the register file refused them an operand. idle: lanes that did not execute, of issued instructions.
     """
 
     accesses: np.ndarray
@@ -33,21 +33,34 @@ class Metrics:
     known: np.ndarray
     ideal: np.ndarray
     shared: np.ndarray
+    passes: np.ndarray
+    known_shared: np.ndarray
+    fewest: np.ndarray
     refused: np.ndarray
+    idle: np.ndarray
 
     def grouped(self, where: np.ndarray, size: int) -> Metrics:
         """Return sums by group. where: (n,) i8 group of each instruction, below `size`."""
         return Metrics(*(np.bincount(where, column, size).astype(np.int64) for column in vars(self).values()))
 
+    def of(self, is_shared: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Return (accesses, sent, known, ideal) of shared memory, or of all others."""
+        if is_shared:
+            return self.shared, self.passes, self.known_shared, self.fewest
+        return self.accesses, self.sent, self.known, self.ideal
+
     def per_access(self, at: int) -> tuple[float, float] | None:
         """Return (lines or passes per access, the ideal; 0 if unknown) of one of them, None without an access."""
-        if not self.accesses[at]:
-            return None
-        return float(self.sent[at] / self.accesses[at]), float(self.ideal[at] / max(1, self.known[at]))
+        return self._each(at, self.is_shared(at))
 
     def is_shared(self, at: int) -> bool:
-        """Return whether most accesses are of shared memory, so that `sent` counts passes."""
-        return bool(2 * self.shared[at] > self.accesses[at])
+        """Return whether per_access is of shared memory: of two kinds, the one that sends more too many."""
+        lines, passes = self._each(at, False), self._each(at, True)
+        return passes is not None and (lines is None or passes[0] - passes[1] > lines[0] - lines[1])
+
+    def _each(self, at: int, is_shared: bool) -> tuple[float, float] | None:
+        accesses, sent, known, ideal = (int(column[at]) for column in self.of(is_shared))
+        return (sent / accesses, ideal / max(1, known)) if accesses else None
 
 
 @dataclass(frozen=True)
@@ -189,8 +202,12 @@ class Account:
             ideal = stretch.column("sm.ldst_ideal")[rows].astype(np.int64)
             is_shared = stretch.column("sm.access_space")[rows] == SPACE_SHARED
         refused = (stretch.flights("stage") == layout.COLLECT) & np.isin(stretch.flights("code"), self._register_file)
-        for total, at, weight in zip(self._metrics, (pcs, pcs, pcs, pcs, pcs, stretch.flight_pc[refused]),
-                                     (None, sent, ideal > 0, ideal, is_shared, None), strict=True):
+        issued = np.nonzero(stretch.flights("issue_cycle") == stretch.ran[:, None])
+        idle = 32 - np.bitwise_count(stretch.flights("mask")[issued]).astype(np.int64)
+        kinds = [(pcs[chosen], weight) for chosen in (~is_shared, is_shared)
+                 for weight in (None, sent[chosen], ideal[chosen] > 0, ideal[chosen])]
+        for total, (at, weight) in zip(self._metrics, [*kinds, (stretch.flight_pc[refused], None),
+                                                       (stretch.flight_pc[issued], idle)], strict=True):
             total += np.bincount(at, weight, size).astype(np.int64)
 
     def causes(self) -> Causes:

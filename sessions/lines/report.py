@@ -132,7 +132,7 @@ def report_of(timeline: Timeline, table: LineTable, counts: Counts) -> LineRepor
         costs.append(LineCost(line, visible((text or "").expandtabs(4)), int(sizes[number]),
                               int(row[timeline.issued]), waits(row), int(lines.reads[number]),
                               int(lines.writes[number]), int(row.sum()) / whole, int(waited[number]), int(caused[number]),
-                              held(number), int(causes.metrics.accesses[number]),
+                              held(number), int(causes.metrics.accesses[number] + causes.metrics.shared[number]),
                               sent, ideal,
                               "passes" if causes.metrics.is_shared(number) else "cache lines",
                               int(causes.metrics.refused[number]), bool(local[number])))

@@ -9,8 +9,9 @@ from math import prod
 
 import numpy as np
 
-from rfview.engine.info import RunInfo
+from rfview.engine.info import Instruction, RunInfo
 from rfview.engine.stalls import NO_WARP
+from rfview.engine.wording import plural
 from rfview.sessions.causes.account import Causes
 from rfview.sessions.summary.floors import Floor, all_floors
 
@@ -19,9 +20,10 @@ from rfview.sessions.summary.floors import Floor, all_floors
 class Facts:
     """A run. totals: warp-cycles by state. counts: events by name. config: the machine's numbers in use.
 
-    causes: by line, None if nobody counted them. counted: their resident warp-cycles. window: the cycles first..last-1 in
-    which they were counted, None for all. name_of: the name of a line. local:
-    (n,) bool, which lines access local memory. cycles: of the run.
+    by_pc: what was lost by instruction, None if nobody counted it; causes: the same by line. issued: (n,) i8 instructions.
+    line_of: (n,) i8 line of each instruction; the last one, num_lines, stands for none. counted: resident warp-cycles of
+    what was counted. window: the cycles first..last-1 in which it was, None for all. name_of: the name of a
+    line. cycles: of the run.
     """
 
     info: RunInfo
@@ -29,11 +31,27 @@ class Facts:
     totals: Mapping[str, int]
     counts: Mapping[str, int]
     config: Mapping[str, int]
-    causes: Causes | None = None
+    by_pc: Causes | None = None
+    issued: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
+    line_of: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
+    num_lines: int = 0
     counted: int = 0
     window: tuple[int, int] | None = None
     name_of: Callable[[int], str] = str
-    local: np.ndarray = field(default_factory=lambda: np.zeros(0, bool))
+
+    @cached_property
+    def causes(self) -> Causes | None:
+        """Who held whom, by line; None if nobody counted it."""
+        return None if self.by_pc is None else self.by_pc.grouped(self.line_of, self.num_lines + 1)
+
+    def pcs(self, fits: Callable[[Instruction], bool]) -> np.ndarray:
+        """Return (n,) bool: which instructions fit."""
+        return np.array([fits(entry) for entry in self.info.program], bool)
+
+    @cached_property
+    def local(self) -> np.ndarray:
+        """(n,) bool: which instructions access local memory, where spilled registers go."""
+        return self.pcs(lambda entry: entry.space == "local")
 
     @cached_property
     def resident(self) -> int:
@@ -59,21 +77,19 @@ class Facts:
         found = {stall.name: self.share(stall.name) for stall in self.info.stalls if stall.family == family}
         return dict(sorted(((name, share) for name, share in found.items() if share), key=lambda pair: -pair[1]))
 
-    def caused(self, at: int) -> float:
-        """Return the share of the counted resident warp-cycles that a line holds up."""
-        assert self.causes is not None
-        return float(self.causes.caused[at] / max(1, self.counted))
+    def by_line(self, weights: np.ndarray) -> np.ndarray:
+        """Return (lines + 1,) sums of (n,) weights of instructions."""
+        return np.bincount(self.line_of, weights, self.num_lines + 1)
 
-    def worst(self, chosen: np.ndarray) -> int | None:
-        """Return the chosen line that holds up most; None without one. chosen: (n,) bool."""
-        if self.causes is None or not chosen.any():
-            return None
-        return int(np.where(chosen, self.causes.caused[: len(chosen)], -1).argmax())
+    def held(self, chosen: np.ndarray) -> np.ndarray:
+        """Return (lines + 1,) shares of the counted resident warp-cycles that the chosen instructions hold up, by line."""
+        assert self.by_pc is not None
+        return self.by_line(np.where(chosen, self.by_pc.caused[:-1], 0)) / max(1, self.counted)
 
     def waiter(self, *names: str) -> int | None:
         """Return the line that loses most warp-cycles in states; None if nothing was counted, or it is no line."""
         pair = self._pair(names)
-        return None if pair is None or pair[0] >= len(self.local) else pair[0]
+        return None if pair is None or pair[0] > self.num_lines else pair[0]
 
     def place(self, *names: str) -> str:
         """Return ", most at mm.cu:12, for mm.cu:11" of states; "" if nothing was counted."""
@@ -101,16 +117,17 @@ class Facts:
         slots = self.info.num_warps
         launch = max(self.info.launches, key=lambda one: one.warps_per_cta * min(one.resident_ctas, prod(one.grid)))
         ctas, warps = min(launch.resident_ctas, prod(launch.grid)), launch.warps_per_cta
+        blocks = f"{plural(ctas, 'CTA')} of {plural(warps, 'warp')}"
         used, most = ctas * warps, self.config["max_ctas"]
         rows = self.config["num_banks"] * self.config["rows_per_bank"]
         if prod(launch.grid) <= launch.resident_ctas:
-            why = f"the grid has only {ctas} CTAs of {warps} warps"
+            why = f"the grid has only {blocks}"
         elif launch.resident_ctas == most:
             why = f"{most} CTAs of {warps} warps are as many as an SM takes"
         elif launch.shared_bytes and (launch.resident_ctas + 1) * launch.shared_bytes > self.config["shared_bytes"]:
-            why = f"{launch.shared_bytes:,} bytes of shared memory leave room for {ctas} CTAs of {warps} warps"
+            why = f"{launch.shared_bytes:,} bytes of shared memory leave room for {blocks}"
         elif (launch.resident_ctas + 1) * warps * launch.registers > rows:
-            why = f"{launch.registers} registers a thread leave room for {ctas} CTAs of {warps} warps"
+            why = f"{launch.registers} registers a thread leave room for {blocks}"
         else:
-            why = f"CTAs have {warps} warps, and {ctas} fit"
+            why = f"CTAs have {plural(warps, 'warp')}, and {ctas} fit"
         return max(0, slots - used), why

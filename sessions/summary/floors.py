@@ -8,6 +8,7 @@ from typing import Any
 
 from rfview.engine import plugin
 from rfview.engine.errors import InputError
+from rfview.engine.machine.cores.subcore.state import NUM_SUBCORES
 
 BANKS = "register banks"
 
@@ -26,8 +27,8 @@ class Floor:
         return f"{self.unit} need{'' if self.unit.endswith('s') else 's'}"
 
 
-def machine_floors(counts: Mapping[str, int], config: Mapping[str, int]) -> list[Floor]:
-    """Return the floors of the machine's own units. counts: events by name. config: the machine's numbers in use."""
+def machine_floors(counts: Mapping[str, int], values: Mapping[str, Any], config: Mapping[str, int]) -> list[Floor]:
+    """Return the floors of the machine's own units. counts: events by name. values, config: the machine's numbers in use."""
     sent = counts.get("transactions", 0) + counts.get("shared_passes", 0) + counts.get("const_accesses", 0)
     issued, schedulers = counts.get("instructions", 0), max(1, config["num_schedulers"])
     accesses = counts.get("rf_reads", 0) + counts.get("rf_writes", 0)
@@ -38,7 +39,21 @@ def machine_floors(counts: Mapping[str, int], config: Mapping[str, int]) -> list
     return [Floor("LD/ST", sent, f"{sent:,} cache lines and passes, one a cycle"),
             Floor("issue", -(-issued // schedulers), f"{issued:,} instructions, {schedulers} a cycle"),
             Floor(BANKS, -(-accesses // width), f"{accesses:,} reads and writes, {width} a cycle"),
-            Floor("memory port", int(moved / rate) if rate else 0, f"{moved:,} bytes, {rate:.1f} a cycle")]
+            Floor("memory port", int(moved / rate) if rate else 0, f"{moved:,} bytes, {rate:.1f} a cycle"),
+            *_pipes(counts, values)]
+
+
+def _pipes(counts: Mapping[str, int], values: Mapping[str, Any]) -> list[Floor]:
+    """Return the floors of the arithmetic pipes that had work: each instruction takes one's input for some cycles."""
+    if str(values.get("sm.core", "")) == "subcore":
+        double = 1 if int(values["core.shared_double"]) else NUM_SUBCORES
+        pipes = [("FMA and ALU pipes", "sp_cycles", 2 * NUM_SUBCORES), ("XU", "sfu_cycles", NUM_SUBCORES),
+                 ("FP64", "fp64_cycles", double)]
+    else:
+        pipes = [("SP", "sp_cycles", max(1, int(values.get("sm.num_sp", 1)))), ("SFU", "sfu_cycles", 1)]
+    return [Floor(unit, taken // number,
+                  f"instructions take {f'one of {number}' if number > 1 else 'it'} for {taken:,} cycles")
+            for unit, name, number in pipes if (taken := counts.get(name, 0))]
 
 
 def design_floors(chain: tuple[str, ...], counts: Mapping[str, int], values: Mapping[str, Any],
@@ -65,7 +80,7 @@ def design_floors(chain: tuple[str, ...], counts: Mapping[str, int], values: Map
 def all_floors(chain: tuple[str, ...], counts: Mapping[str, int], values: Mapping[str, Any], config: Mapping[str, int],
                cycles: int) -> list[Floor]:
     """Return the floors of all units of a run of so many cycles, the highest first."""
-    found, own = machine_floors(counts, config), design_floors(chain, counts, values, config)
+    found, own = machine_floors(counts, values, config), design_floors(chain, counts, values, config)
     if own:                 # such a design's banks are not those of a plain file
         found = [floor for floor in found if floor.unit != BANKS]
     # what was asked for and is still under way at the end, as stores are, does not make a floor higher than the run

@@ -9,6 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
+
+from rfview.engine.wording import plural
 from rfview.sessions.summary.facts import Facts
 
 
@@ -34,9 +37,12 @@ LIMITS: dict[str, Limit] = {
                      "to 4 %, so that a smaller share cannot be told from chance in the run's end"),
     "mostly": Limit(0.5, "the warp-cycles of resident warps", "a majority: nothing else can be more common"),
     "idle slots": Limit(0.1, "the warp slots", "assumed: of Fermi's 48 slots, less than one CTA of 5 warps"),
+    "part": Limit(0.1, "a unit's work", "assumed: a line with less of it does not explain why the unit is full"),
     "idle lanes": Limit(0.25, "the lanes of issued instructions", "assumed: a warp in four runs both sides of a branch"),
 }
-FULL, WASTEFUL, CONFLICTS, LEAST, NOTABLE, MOSTLY, IDLE_SLOTS, IDLE_LANES = (limit.value for limit in LIMITS.values())
+(FULL, WASTEFUL, CONFLICTS, LEAST, NOTABLE, MOSTLY, IDLE_SLOTS, LEAST_PART,
+ IDLE_LANES) = (limit.value for limit in LIMITS.values())
+OF_PIPE = {"FMA and ALU pipes": ("alu", "fma", "imad", "wide"), "XU": ("xu",), "FP64": ("double",)}     # latency classes
 
 
 @dataclass(frozen=True)
@@ -70,9 +76,33 @@ def _floor(facts: Facts) -> Finding | None:
     top = facts.floors[0]
     if facts.filled < FULL:
         return None
+    at, most = _filling(facts, top.unit)
     return Finding(facts.filled, f"{_limits(top.unit)} {top.cycles:,} of the {facts.cycles:,} cycles "
-                   f"({facts.filled:.1%}): {top.what}.",
-                   "only less of that work makes it end earlier")
+                   f"({facts.filled:.1%}): {top.what}{most}.",
+                   "only less of that work makes it end earlier", at)
+
+
+def _filling(facts: Facts, unit: str) -> tuple[int | None, str]:
+    """Return the line that gives a unit most of its work, and what is said of it; (None, "") if that is not known."""
+    if facts.by_pc is None:
+        return None, ""
+    metrics = facts.by_pc.metrics
+    if unit == "LD/ST":
+        weights = metrics.sent + metrics.passes
+    elif unit == "memory port":
+        weights = np.where(metrics.accesses > 0, facts.by_pc.caused[:-1], 0)
+    else:
+        kinds = OF_PIPE.get(unit, ())
+        fits = facts.pcs(lambda entry: unit == "issue" or entry.unit == unit or entry.latency_class in kinds)
+        weights = np.where(fits, facts.issued, 0)
+    total = facts.by_line(weights)
+    at = int(total.argmax())
+    share = total[at] / max(1, total.sum())
+    if share < LEAST_PART:
+        return None, ""
+    if unit == "memory port":
+        return at, f"; of its lines, {facts.name_of(at)} holds up most"
+    return at, f"; {share:.0%} of it is {facts.name_of(at)}'s"
 
 
 def _limits(unit: str) -> str:
@@ -89,20 +119,23 @@ def _shared_conflicts(facts: Facts) -> Finding | None:
 
 def _wasteful(facts: Facts, is_shared: bool, what: str, limit: float, advice: str) -> Finding | None:
     """Return the line whose accesses send more than `limit` times the ideal, and hold up most."""
-    if facts.causes is None:
+    if facts.by_pc is None:
         return None
-    metrics = facts.causes.metrics
-    shared = 2 * metrics.shared > metrics.accesses
-    chosen = (metrics.known > 0) & (shared == is_shared) & (metrics.sent > limit * metrics.ideal) & ~facts.local
-    at = facts.worst(chosen)
-    if at is None or facts.caused(at) < LEAST:
+    accesses, sent, known, ideal = facts.by_pc.metrics.of(is_shared)
+    chosen = (known > 0) & (sent > limit * ideal) & ~facts.local
+    held = facts.held(chosen)
+    at = int(held.argmax())
+    if held.sum() < LEAST:
         return None
-    each = metrics.per_access(at)
-    assert each is not None
-    sent, saved = int(metrics.sent.sum()), int(metrics.sent[at] - metrics.ideal[at])
-    return Finding(facts.caused(at), f"{facts.name_of(at)} sends {each[0]:.1f} {what} per access, where {each[1]:.3g} "
-                   f"would do, and holds up {facts.caused(at):.1%} of the warp-cycles.",
-                   f"{advice}: {saved / max(1, sent):.0%} of LD/ST's work would go (estimate)", at)
+    here = chosen & (facts.line_of == at)
+    each, best = sent[here].sum() / accesses[here].sum(), ideal[here].sum() / known[here].sum()
+    others = len(np.unique(facts.line_of[chosen])) - 1
+    more = f"; with {plural(others, 'line')} like it, {held.sum():.1%}" if others else ""
+    metrics = facts.by_pc.metrics
+    saved, work = int((sent - ideal)[chosen].sum()), int(metrics.sent.sum() + metrics.passes.sum())
+    return Finding(float(held.sum()), f"{facts.name_of(at)} sends {each:.1f} {what} per access, where {best:.3g} "
+                   f"would do, and holds up {held[at]:.1%} of the warp-cycles{more}.",
+                   f"{advice}: {saved / max(1, work):.0%} of LD/ST's work would go (estimate)", at)
 
 
 def _operand_banks(facts: Facts) -> Finding | None:
@@ -120,11 +153,17 @@ def _spills(facts: Facts) -> Finding | None:
         return None
     local, accesses = facts.counts.get("local_accesses", 0), max(1, facts.counts.get("global_loads", 0)
                                                                  + facts.counts.get("global_stores", 0))
-    share = float(facts.causes.caused[:-1][facts.local].sum() / max(1, facts.counted)) if facts.causes is not None else LEAST
-    held = f", which hold up {share:.1%} of the warp-cycles" if facts.causes is not None else ""
-    return Finding(max(share, LEAST), f"{words:,} words a thread are spilled to local memory: {local / accesses:.0%} of the "
-                   f"loads and stores{held}.", "fewer values alive at once, or `--set kernel.max_registers=63`",
-                   facts.worst(facts.local))
+    share, held, at = LEAST, "", None
+    if facts.by_pc is not None:
+        by_line = facts.held(facts.local)
+        share, at = float(by_line.sum()), int(by_line.argmax())
+        held = f", which hold up {share:.1%} of the warp-cycles, most at {facts.name_of(at)}"
+    most = 255 if facts.info.is_machine_code else 63        # that the instructions can name
+    limit = facts.info.register_limit
+    raised = f", or `--set kernel.max_registers={most}`" if limit is not None and limit < most else ""
+    spilled = f"{plural(words, 'word')} a thread {'is' if words == 1 else 'are'} spilled to local memory"
+    return Finding(max(share, LEAST), f"{spilled}: {local / accesses:.0%} of the loads and stores{held}.",
+                   f"fewer values alive at once{raised}", at)
 
 
 def _occupancy(facts: Facts) -> Finding | None:
@@ -155,9 +194,12 @@ def _divergence(facts: Facts) -> Finding | None:
     if idle < IDLE_LANES or not facts.counts.get("divergent_branches"):
         return None
     share = idle * next(floor.cycles for floor in facts.floors if floor.unit == "issue") / max(1, facts.cycles)
-    split = facts.counts["divergent_branches"]
+    split, at, most = facts.counts["divergent_branches"], None, ""
+    if facts.by_pc is not None:
+        at = int(facts.by_line(facts.by_pc.metrics.idle).argmax())
+        most = f", most idle lanes at {facts.name_of(at)}"
     return Finding(max(share, LEAST), f"{idle:.0%} of the lanes of issued instructions do nothing: {split:,} branches split "
-                   "their warp.", "let the threads of a warp branch alike")
+                   f"their warp{most}.", "let the threads of a warp branch alike", at)
 
 
 def _barriers(facts: Facts) -> Finding | None:

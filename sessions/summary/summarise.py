@@ -12,13 +12,13 @@ from rfview.engine.errors import InputError
 from rfview.engine.stalls import NO_WARP
 from rfview.sessions.compare.comparison import has_ended
 from rfview.sessions.energy import counts_of
-from rfview.sessions.lines.counts import Counts, by_line, count_instructions
-from rfview.sessions.lines.report import local_lines
+from rfview.sessions.lines.counts import Counts, count_instructions
 from rfview.sessions.lines.table import LineTable
 from rfview.sessions.session import Session
 from rfview.sessions.summary.facts import Facts
 from rfview.sessions.summary.floors import Floor
 from rfview.sessions.summary.rules import LEAST, RULES
+from rfview.sessions.summary.runs import Run, last_runs
 from rfview.sessions.timeline.live import LiveTimeline
 
 MOST = 5
@@ -49,7 +49,7 @@ class Summary:
     """A run in at most five sentences, the most important first. resident: warp-cycles of resident warps, 100 %.
 
     states: these by state, the most first. ended: the counts end with the run. window: the cycles first..last-1 that what is
-    said of lines was counted in, None for all.
+    said of lines was counted in, None for all. runs: this one among the last runs of its family, () if it has no other.
     """
 
     cycles: int
@@ -59,12 +59,14 @@ class Summary:
     states: dict[str, int]
     ended: bool = True
     window: tuple[int, int] | None = None
+    runs: tuple[Run, ...] = ()
 
     def data(self) -> dict[str, Any]:
         """Return it as JSON data."""
         return {"cycles": self.cycles, "ended": self.ended, "lines_counted_in": self.window,
                 "resident_warp_cycles": self.resident, "states": self.states,
-                "sentences": [vars(one) for one in self.sentences], "floors": [vars(one) for one in self.floors]}
+                "sentences": [vars(one) for one in self.sentences], "floors": [vars(one) for one in self.floors],
+                "runs": [vars(one) for one in self.runs]}
 
     def text(self) -> str:
         """Return it as lines of text: the sentences, each with what would lift it, then the floors and the denominator."""
@@ -73,6 +75,8 @@ class Summary:
             lines += [f"{number:>2}  {one.text}", *([f"      {one.lift}"] if one.lift else [])]
         floors = ", ".join(f"{floor.unit} {floor.cycles / max(1, self.cycles):.1%}" for floor in self.floors)
         where = "; lines: counted in the cycles {:,} to {:,}".format(*self.window) if self.window is not None else ""
+        lines += [f"    {run.name}: {run.machine}, {run.cycles:,} cycles, {run.change(self.cycles)}; "
+                  f"{run.unit} {run.filled:.1%}" for run in self.runs]
         return "\n".join([*lines, f"    floors: {floors} of the cycles",
                           f"    100 % = {self.resident:,} warp-cycles of resident warps, or {self.cycles:,} cycles{where}"])
 
@@ -111,7 +115,8 @@ def of_counts(session: Session, counts: Counts) -> Summary:
     """Return the summary of a session's cycles before counts.last, from its first. counts: of these, by instruction."""
     timeline = session.timeline
     table = session.lines or LineTable(session.info, ptx=True)
-    return summary_of(facts_of(session, counts, table), table, has_ended(timeline) and counts.last == timeline.last)
+    made = summary_of(facts_of(session, counts, table), table, has_ended(timeline) and counts.last == timeline.last)
+    return replace(made, runs=last_runs(session, facts_of)) if made.ended else made
 
 
 def facts_of(session: Session, counts: Counts | None = None, table: LineTable | None = None) -> Facts:
@@ -132,10 +137,10 @@ def facts_of(session: Session, counts: Counts | None = None, table: LineTable | 
 
 def _with_lines(facts: Facts, session: Session, counts: Counts, table: LineTable) -> Facts:
     """Return facts with who held whom, by line, as counted in a session."""
-    timeline = session.timeline
     names = [*(line.text if session.lines else f"PTX line {line.line}" for line in table.lines), "code without a line"]
-    return replace(facts, causes=by_line(counts, table).causes, counted=int(counts.states[:-1].sum()),
-                   name_of=lambda at: names[at], local=local_lines(timeline, table))
+    where = np.where(table.of_pc < 0, len(table.lines), table.of_pc)
+    return replace(facts, by_pc=counts.causes, issued=counts.issued, line_of=where, num_lines=len(table.lines),
+                   counted=int(counts.states[:-1].sum()), name_of=lambda at: names[at])
 
 
 def of_recording(session: Session) -> Summary:

@@ -52,7 +52,7 @@ def test_what_a_folder_holds_is_found_by_looking_only(folder: Path) -> None:
     here = [item.name for item in found if item.words or "::" in item.name and item.name[0] == "k" and "k.cu::name" not in item.name]
     assert here == ["k.cu::scale", "k.cu::add", "k.ptx::one", "k.py::saxpy", "k.py::twice", "launch.toml"]
     assert [item.words for item in found if item.words] == [("debug", "launch.toml")]
-    assert [item.name for item in found][-4:] == [command for command, _ in items.OWN]
+    assert [item.name for item in found][-4:] == [command for command, *_ in items.OWN]
     assert "rfview debug k.cu::scale --grid" in found[0].effect
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from rfview.render.scene import Progress, Scene
 from rfview.sessions.session import Session
 from rfview.sessions.summary.floors import Floor
 from rfview.sessions.summary.rules import LIMITS
+from rfview.sessions.summary.runs import Run
 from rfview.sessions.summary.summarise import Sentence, Summary
 from rfview.sessions.targets import open_bundled
 from tests.rfview.pilots import Driven, drive
@@ -37,6 +39,16 @@ def test_sentences_have_place_and_lift_and_the_floors_are_there_at_each_size(siz
     assert "1  LD/ST limits this run" in drawn and "less work" in drawn
     assert "▸ 2  mm.cu:11 sends" in drawn or size[1] == 8
     assert "LD/ST 98.7 %" in drawn or "FLOORS" in drawn or size[0] == 40
+
+
+def test_the_kernels_last_runs_are_beside_this_one_at_each_size() -> None:
+    runs = (Run("main", "sram gto · fermi", 3489, "LD/ST", 0.987, False), Run("edit", "sram gto · fermi", 1000, "issue", 0.606, True))
+    made = replace(MADE, runs=runs)
+    for size in ((80, 20), (120, 34)):
+        drawn = text(made, *size)
+        assert "+248.9 %  LD/ST 98.7 %" in drawn and "1,000   this run  issue 60.6 %" in drawn
+    assert "runs that have ended: main 3,489, edit 1,000 cycles" in text(made, 80, 12)
+    assert "edit: sram gto · fermi, 1,000 cycles, this run; issue 60.6%" in made.text()
 
 
 def test_what_is_not_counted_yet_is_said() -> None:

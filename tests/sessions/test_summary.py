@@ -12,6 +12,7 @@ import pytest
 import rfview
 from rfview.cli import main
 from rfview.sessions import open_session
+from rfview.sessions.branches.fork import fork
 from rfview.sessions.commands.table import execute
 from rfview.sessions.reports import held
 from rfview.sessions.reports.statistics import stats
@@ -112,6 +113,17 @@ def test_a_simulator_gives_the_same_floors_and_states_by_its_counts_alone(monkey
     assert whole.floors[0].cycles <= whole.cycles
     monkeypatch.setattr(summarise_module, "LOOK", whole.cycles)
     assert of_simulator(session.timeline.simulator) == whole, "a run that is short enough is counted as a whole"
+
+
+def test_a_finished_fork_is_summarised_beside_the_run_that_it_left() -> None:
+    session = run(*KERNELS["latency"][0])
+    assert summarise(session).runs == ()
+    session.goto(1)
+    made = fork(session, "later", {})
+    made.timeline.run_to_end(None, "test")
+    main, later = summarise(made).runs
+    assert (main.name, main.is_this, later.name, later.is_this) == ("main", False, "later", True)
+    assert main.cycles == session.timeline.last and main.unit == summarise(session).floors[0].unit
 
 
 def test_lines_of_a_long_run_are_those_of_a_part_which_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,6 +6,7 @@ import numpy as np
 
 from rfview.engine.compile.bits import bit64, ctz64
 from rfview.engine.compile.device import device
+from rfview.engine.events import SFU_CYCLES, SP_CYCLES
 from rfview.engine.values.execute import execute
 from rfview.engine.isa import OP_LDPARAM, OP_SREG
 from rfview.engine.compile.jit import lean_entry
@@ -116,6 +117,7 @@ def start(sm, key, rows, insts, arena, slot, collector, pipe):
         flight.pval[1] = np.uint64(packed) >> np.uint64(32)
     unit = sm.pipe[pipe]
     unit.until_cycle = sm.cycle + sm.config.initiation_cycles[inst.latency_class]
+    sm.events[SFU_CYCLES if flight.unit == UNIT_SFU else SP_CYCLES] += sm.config.initiation_cycles[inst.latency_class]
     unit.inflight = slot
     flight.pipe = pipe
     flight.stage = EXECUTE

@@ -7,7 +7,7 @@ from rfview.learn.tour import Page, Tour
 
 TOUR = Tour(
     name="promise",
-    title="What the compiler promises the hardware (ampere)",
+    title="What the compiler promises (ampere)",
     sentence="stall counts and counters in place of a scoreboard, and a wrong value where one is too short",
     kernel="promise", design="sram", scheduler=OF_CORE, preset="ampere",
     pages=(

@@ -10,11 +10,11 @@ from __future__ import annotations
 import numpy as np
 
 from rfview.engine.compile.device import device
-from rfview.engine.events import TRANSACTIONS
+from rfview.engine.events import FP64_CYCLES, SFU_CYCLES, TRANSACTIONS
 from rfview.engine.isa import FLAG_ATOM_SUCCESS, FLAG_PAST_L1, OP_ASSERTFAIL, OP_PRINTF, OP_TEX
 from rfview.engine.machine.cores.subcore import values
 from rfview.engine.machine.cores.subcore.results import READ_SHIFT, release
-from rfview.engine.machine.cores.subcore.state import NUM_SUBCORES, NUM_UNITS, QUEUE_ENTRIES, UNIT_DOUBLE
+from rfview.engine.machine.cores.subcore.state import NUM_SUBCORES, NUM_UNITS, QUEUE_ENTRIES, UNIT_DOUBLE, UNIT_XU
 from rfview.engine.machine.marks import touch_inflight
 from rfview.engine.machine.stages import memory
 from rfview.engine.machine.stages.completion import schedule
@@ -106,7 +106,10 @@ def start(sm, rf, spec, key, rows, insts, arena, regions, log, mem_index, sub, u
         perform(sm, key, rows, inst, arena, regions, log, mem_index, slot, row)
     sub.unit[unit] = 0
     sub.unit_cycle[unit] = sm.cycle + spec.core.interval[inst.latency_class]
+    if unit == UNIT_XU:
+        sm.events[SFU_CYCLES] += spec.core.interval[inst.latency_class]
     if unit == UNIT_DOUBLE:         # one for all sub-cores
+        sm.events[FP64_CYCLES] += spec.core.interval[inst.latency_class]
         for number in range(NUM_SUBCORES):
             rf.core.sub[number].unit_cycle[unit] = sub.unit_cycle[unit]
     release(sm, rf, inst, slot, READ_SHIFT)

@@ -11,14 +11,15 @@ import numpy as np
 
 from rfview.engine.compile.bits import bit64, ctz64, popcount
 from rfview.engine.compile.device import device
-from rfview.engine.events import INSTRUCTIONS, THREAD_INSTRUCTIONS
+from rfview.engine.events import FP64_CYCLES, INSTRUCTIONS, SP_CYCLES, THREAD_INSTRUCTIONS
 from rfview.engine.fault_codes import CALL
 from rfview.engine.isa import OP_BAR, OP_EXIT, OP_MEMBAR, OP_NOP
 from rfview.engine.machine.cores.subcore import constants, values
 from rfview.engine.machine.cores.subcore.inflight import is_full, take
 from rfview.engine.machine.cores.subcore.stalls import (BRANCH_RESOLVING, DISPATCH_STALL, IMC_MISS, LG_THROTTLE,
                                                         MATH_PIPE_THROTTLE, MEMBAR, MIO_THROTTLE, SLEEPING)
-from rfview.engine.machine.cores.subcore.state import (NUM_COUNTERS, PIPE_ALU, PIPE_FMA, PIPE_NONE, UNIT_MEMORY, UNIT_NONE)
+from rfview.engine.machine.cores.subcore.state import (NUM_COUNTERS, PIPE_ALU, PIPE_DOUBLE, PIPE_FMA, PIPE_NONE, UNIT_MEMORY,
+                                                       UNIT_NONE)
 from rfview.engine.machine.stages import machine_control
 from rfview.engine.machine.stages.control import fault
 from rfview.engine.machine.stages.sources import executing
@@ -219,6 +220,10 @@ def send(sm, rf, spec, rows, insts, arena, number, warp):
         flight.pipe = pipe
         if pipe != PIPE_NONE:
             sub.pipe_cycle[pipe] = sm.cycle + spec.core.interval[kind]
+            if pipe == PIPE_FMA or pipe == PIPE_ALU:
+                sm.events[SP_CYCLES] += spec.core.interval[kind]
+            elif pipe == PIPE_DOUBLE:
+                sm.events[FP64_CYCLES] += spec.core.interval[kind]
     sub.control = slot + 1
     obey(sm, rf, inst, warp)
     if values.takes_barrier(inst) and lanes != 0:
