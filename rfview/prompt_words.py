@@ -25,7 +25,7 @@ WORD = re.compile(r"[A-Za-z_][\w.]*\Z")
 
 # a design whose parameters are being typed, after `swap`: swap racetrack[preshift=none,po
 # settings of a fork; a register whose values are shown, to go to the next one; what a trace's hits fulfil
-SETTING = re.compile(r"(?P<before>fork \S+ set (?:\S+ )*)(?P<typed>[\w.]*)\Z")
+SETTING = re.compile(r"(?P<before>(?P<verb>fork|rerun) \S+ set (?:\S+ )*)(?P<typed>[\w.]*)\Z")
 REGISTER = re.compile(r"(?P<before>heat w\d+\.R)(?P<number>\d+)\Z")
 TRACED = re.compile(r"(?:trace|tr) (?P<what>\S+) at \Z")
 DESIGN = re.compile(r"(?P<before>swap (?P<design>\w+)\[(?:[^\],]*,)*)(?P<typed>\w*)\Z")
@@ -62,7 +62,7 @@ class Words:
         self.lines = self.always
         self.words: list[str] = []
         self.fields: dict[str, list[str]] = {}
-        self.settings: list[str] = []
+        self.info: RunInfo | None = None
         self.states: list[str] = []
         self.registers = 0
 
@@ -70,7 +70,7 @@ class Words:
         """Replace the words of another run by those of this one: lines, and words from its constants and record."""
         self.lines = list(dict.fromkeys([*self.always, *lines]))
         self.states = states = [*info.stall_names.values()]
-        self.settings = [visible(f"{name}=") for name in info.parameters]
+        self.info = info
         self.registers = int(info.registers_per_thread or 0)
         counted = [*(f"stall.{name}" for name in states), *(f"total.{name}" for name in states),
                    *(f"event.{name}" for name in info.event_names.values())]
@@ -100,12 +100,21 @@ class Words:
         words = [f"{head}.{name}" for name in self.fields.get(unit[1], ())] if unit is not None else self.words
         return [before + word for word in words if word.startswith(typed) and word != typed][:MOST]
 
+    def _settings(self, verb: str) -> list[str]:
+        """Return "parameter=" of those that the command can change: `rerun` all, `fork` none that determines the layout."""
+        from rfview.sessions.branches.fork import changeable      # for a fast start
+
+        if self.info is None:
+            return []
+        return [visible(f"{name}=") for name in (changeable(self.info) if verb == "fork" else self.info.parameters)]
+
     def _expected(self, line: str) -> list[str] | None:
         """Return the completions of a line whose command expects something particular at its end; None if it does not."""
         if within := DESIGN.match(line):
             return [within["before"] + word for word in parameters_of(within["design"]) if word.startswith(within["typed"])]
         if within := SETTING.match(line):
-            return [within["before"] + word for word in self.settings if word.startswith(within["typed"])][:MOST]
+            words = [word for word in self._settings(within["verb"]) if word.startswith(within["typed"])]
+            return [within["before"] + word for word in words][:MOST]
         if within := REGISTER.match(line):
             return [f"{within['before']}{number}" for number in range(int(within["number"]) + 1, self.registers)]
         if within := TRACED.match(line):

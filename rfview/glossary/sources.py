@@ -99,6 +99,12 @@ WORDS: dict[str, tuple[str, str]] = {
                    "CUDA Programming Guide, device memory accesses"),
     "mrf": ("main register file: the one behind a register cache or write buffer", "RFC section 2.1"),
     "stt-ram": ("magnetic memory: hardly leaks, but a write takes 4 cycles", "HRF section 3.2, Table 1"),
+    "hc-rf": ("in sources: the paper on a register file of hybrid SRAM/STT-RAM cells, which is the design hcrf",
+              "`rfview help hcrf`; HRF, RFC and the others are named after their designs likewise"),
+    "our assumption": ("in sources: no paper or manual says it, so it was decided here; `rfview help rules` has these "
+                       "decisions", "engine/RULES.md"),
+    "assumed": ("of a number: no paper gives it; what it is multiplied into is called assumed too, and is no gain",
+                "engine/presets, and the designs' files"),
     "ipc": ("warp instructions issued per cycle", "our assumption: per SM"),
     "keyframe": ("a complete state in a recording; the cycles between are stored as differences", "our file format"),
 }

@@ -178,7 +178,7 @@ def hit(scene: Scene, place: Place, x: int, y: int) -> Hit:
 PANEL = Panel(
     name="summary", title="SUMMARY", paint=render, is_alone=True, enter="open_sentence", columns_of=lambda width: 1, at=hit,
     item=lambda scene, count: "sm.events", move=lambda scene, by: {"sentence": max(0, chosen(scene) + by)},
-    hints=("down", "open", "close", "step", "why", "lines", "statistics", "help"),
+    hints=("down", "open", "close", "step", "relief", "lines", "why", "help"),
     source="the rules and their thresholds with reasons: `rfview help summary`",
     columns=(
         ("WARP-CYCLES", "cycles of warps that were resident, by what each did in them", "our assumption: one state per warp "

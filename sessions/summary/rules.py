@@ -27,6 +27,8 @@ class Limit:
 LIMITS: dict[str, Limit] = {
     "full": Limit(0.6, "the cycles of the run that a unit's work takes", "Nsight Compute's speed-of-light rule: no unit "
                   "above 60 % of its peak means that latency limits a kernel"),
+    "busy": Limit(0.9, "the cycles of the run that a unit's work takes", "assumed: more warps could save no more than the "
+                  "tenth that is left"),
     "wasteful": Limit(2.0, "cache lines sent per ideal one", "assumed: one line more than needed is what an access that is "
                       "merely misaligned sends; twice as many is a pattern"),
     "conflicts": Limit(1.5, "passes over shared memory per ideal one", "assumed: with 32 lanes on 32 banks a single "
@@ -40,7 +42,7 @@ LIMITS: dict[str, Limit] = {
     "part": Limit(0.1, "a unit's work", "assumed: a line with less of it does not explain why the unit is full"),
     "idle lanes": Limit(0.25, "the lanes of issued instructions", "assumed: a warp in four runs both sides of a branch"),
 }
-(FULL, WASTEFUL, CONFLICTS, LEAST, NOTABLE, MOSTLY, IDLE_SLOTS, LEAST_PART,
+(FULL, BUSY, WASTEFUL, CONFLICTS, LEAST, NOTABLE, MOSTLY, IDLE_SLOTS, LEAST_PART,
  IDLE_LANES) = (limit.value for limit in LIMITS.values())
 OF_PIPE = {"FMA and ALU pipes": ("alu", "fma", "imad", "wide"), "XU": ("xu",), "FP64": ("double",)}     # latency classes
 
@@ -171,7 +173,7 @@ def _occupancy(facts: Facts) -> Finding | None:
     if unused < IDLE_SLOTS * facts.info.num_warps:
         return None
     waits = facts.share("long_scoreboard", "short_scoreboard", "wait")
-    full = f"; not what limits it: {facts.floors[0].unit} is full already" if facts.filled >= FULL else ""
+    full = f"; not what limits it: {facts.floors[0].unit} is full already" if facts.filled >= BUSY else ""
     return Finding(min(unused / facts.info.num_warps, waits) if not full else LEAST,
                    f"{unused} of {facts.info.num_warps} warp slots are never used: {why}{full}.",
                    "" if full else "more resident warps would hide more of the waiting")

@@ -29,7 +29,8 @@ def test_the_last_word_is_a_parameter_a_field_or_a_state() -> None:
     async def test(app: Driven) -> None:
         await app.settle()
         words = known(app)
-        for line, wanted in (("fork b set sm.num_b", "fork b set sm.num_banks="),
+        for line, wanted in (("rerun b set sm.num_b", "rerun b set sm.num_banks="),
+                             ("fork b set sm.num_b", "fork b set sm.num_b"),      # it determines the machine's layout
                              ("print w3.sta", "print w3.state"),
                              ("until bank.que", "until bank.que"), ("until b2.que", "until b2.queue"),
                              ("print stall.iss", "print stall.issued"),
@@ -52,6 +53,7 @@ def test_the_last_word_is_a_parameter_a_field_or_a_state() -> None:
 
 def test_what_f_u_and_capital_e_offer_goes_on_with_tab() -> None:
     async def test(app: Driven) -> None:
+        await app.settle()
         for key, begin, some in (("f", "fork b1 set ", "="), ("E", "trace w0.state at ", "== long_scoreboard"),
                                  ("u", "heat w0.R0", "heat w0.R1")):
             await app.press(key)
@@ -62,7 +64,7 @@ def test_what_f_u_and_capital_e_offer_goes_on_with_tab() -> None:
             assert prompt.value != begin and prompt.value.startswith(begin[:-1])
             await app.press("escape")
 
-    drive(test)
+    drive(test, opener=lambda report: open_session(SHIFTING))
 
 
 def test_another_kernel_takes_its_words_along() -> None:
