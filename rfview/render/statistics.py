@@ -18,8 +18,9 @@ def render(scene: Scene, counted: Statistics | None, ends: tuple[str, str], widt
 
     ▌STATISTICS  a 57,106  to  cursor 122,004                                             Esc closes
      64,898 cycles   92.711 µs   warp instructions 56,461   IPC 0.870   RF 31.20 mW   2.893 µJ   balanced ✓
-     WARP-CYCLES                 3,115,104  100 % = 2,..  EVENTS                       count    per cycle
-     L long_scoreboard   1,373,761  47.9 % ███████    instructions                56,461       0.870
+     WARP-CYCLES                 3,115,104                EVENTS                       count    per cycle
+     of resident warps   2,868,010 100.0 %            instructions                56,461       0.870
+     L long_scoreboard   1,373,761  47.9 % ███████    thread_instructions      1,806,752      27.840
 
     States, then event counts; the sum of the states is warps x cycles, shares are of the warp-cycles of resident warps, the
     energy is the sum of its components.
@@ -79,7 +80,8 @@ def _energy(counted: Statistics, width: int) -> list[Line]:
 def _states(scene: Scene, counted: Statistics, width: int) -> list[Line]:
     """Return the states, the most common first."""
     head = Row(width, "").add(" WARP-CYCLES", "title").right(34, number(counted.warp_cycles), "text")
-    lines = [head.at(36, f"100 % = {number(counted.resident)} of resident warps", "dim").line()]
+    whole = Row(width).add(" of resident warps", "text").right(34, number(counted.resident), "text")
+    lines = [head.line(), whole.right(43, percent(1, 1), "text").line()]
     codes = {look.name: code for code, look in scene.looks.items()}
     top = max(counted.states.values(), default=1)
     for name, value in sorted(counted.states.items(), key=lambda item: -item[1]):
