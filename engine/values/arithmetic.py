@@ -340,12 +340,13 @@ def find_leading(a, width, signed, as_shift):
 
 @jit
 def reverse_bits(a, width):
-    """brev."""
-    result = Z64
-    for position in range(64):
-        if U64(position) < width:
-            result = (result << ONE64) | ((a >> U64(position)) & ONE64)
-    return result
+    """brev: the halves of a word change places, then the halves of each half, down to single bits."""
+    low, size = ~Z64, U64(32)
+    while size != Z64:
+        low ^= low << size
+        a = ((a >> size) & low) | ((a & low) << size)
+        size >>= ONE64
+    return a >> (U64(64) - width)
 
 
 @jit
