@@ -13,21 +13,22 @@ from rfview.engine.machine.cores.subcore.state import CLASSES
 
 NO_BARRIER = 7
 _OPCODES = {
-    "none": "NOP CLK CS2R DEPBAR ERRBAR CCTL PMTRIG",
+    "none": "NOP CLK CS2R CS2UR DEPBAR ERRBAR CCTL PMTRIG",
     "alu": "IADD3 IADD VIADD LOP3 LOP SHF SHL SHR MOV SEL ISETP FMNMX FMNMX3 PRMT LEA IMNMX VIMNMX VIMNMX3 VIADDMNMX IABS "
            "SGXT BMSK VABSDIFF FSEL FSETP FSET PLOP3 PSETP P2R R2P VOTE I2FP F2FP BMOV QSPC",
     "fma": "FFMA FADD FMUL FADD2 FMUL2 FFMA2 FSWZADD",
     "imad": "IMAD IDP IMUL",
     "half": "HADD2 HFMA2 HMUL2 HSETP2 HSET2 HMNMX2",
     "double": "DADD DMUL DFMA DSETP DMNMX",
+    "uniform": "VOTEU",         # and whatever begins with U
     "tensor": "HMMA IMMA DMMA BMMA",
     "branch": "BRA BRX JMP JMX CALL RET EXIT BSSY BSYNC BREAK WARPSYNC ENDCOLLECTIVE BAR MEMBAR NANOSLEEP BPT YIELD KILL",
     "xu": "MUFU I2F F2I F2F FRND I2I F2IP FLO BREV POPC FCHK",
     "special": "S2R S2UR B2R R2UR REDUX",
     "constant": "LDC LDCU",
-    "load_global": "LD LDG LDL TLD TEX",
+    "load_global": "LD LDG LDL TLD TEX TLD4 SULD",
     "load_shared": "LDS LDSM",
-    "store_global": "ST STG STL",
+    "store_global": "ST STG STL SUST",
     "store_shared": "STS",
     "shuffle": "SHFL MATCH",
     "atomic_global": "ATOM ATOMG RED REDG HOST",     # HOST: calls of the host (sass/driver.py)
