@@ -118,7 +118,7 @@ CVT_PAIR = 1 << 16       # cvt.rn.f16x2.f32 d, a, b: a to the upper, b to the lo
 # aux of OP_TESTP
 TESTP_KINDS = {"finite": 0, "infinite": 1, "number": 2, "notanumber": 3, "normal": 4, "subnormal": 5}
 TESTP_F64 = 8            # added for f64
-# aux of OP_CVTA and OP_ISSPACEP
+# aux of OP_CVTA; of OP_ISSPACEP: one of its kinds | what is added to the address << 8, with sign
 CVTA_IDENTITY, CVTA_FROM_SHARED, CVTA_FROM_LOCAL, CVTA_TO_SHARED, CVTA_TO_LOCAL, CVTA_FROM_PARAM, CVTA_TO_PARAM = (
     range(7))
 ISSPACEP_KINDS = {"global": 0, "shared": 1, "local": 2, "const": 3, "param": 4}
@@ -132,7 +132,7 @@ BAR_SYNC, BAR_ARRIVE, BAR_RED_POPC, BAR_RED_AND, BAR_RED_OR = range(5)
 # aux of OP_BAR_WARP: bar.warp.sync, which also waits for memory, or the wait of elect.sync
 BAR_WARP_SYNC, BAR_WARP_ELECT = range(2)
 # aux of OP_ATOM, OP_RED: operation | type << 8 (a T_* code)
-(ATOM_ADD, ATOM_AND, ATOM_OR, ATOM_XOR, ATOM_MIN, ATOM_MAX, ATOM_INC, ATOM_DEC, ATOM_EXCH, ATOM_CAS) = range(10)
+(ATOM_ADD, ATOM_AND, ATOM_OR, ATOM_XOR, ATOM_MIN, ATOM_MAX, ATOM_INC, ATOM_DEC, ATOM_EXCH, ATOM_CAS, ATOM_ARRIVE) = range(11)
 ATOM_OPS = {name: code for code, name in enumerate("add and or xor min max inc dec exch cas".split())}
 
 # aux of OP_TRAP: the kernel's own, an indirect call that found no function, or a surface access out of bounds
@@ -155,6 +155,7 @@ SREGS: dict[str, int] = {f"%{name}": code for code, name in enumerate(SREG_NAMES
 
 # --- machine code --------------------------------------------------------------------------------------------------
 FLAG_ATOM_SUCCESS = 1 << 15     # ATOMS.CAST: the result is 1 where the swap took place, else 0
+FLAG_ATOM_GLOBAL = 1 << 16      # ATOM with a predicate: only lanes with an address in global memory do it, and say so
 # modify[k] of an instruction: what happens to operand k before it is computed with; a part is taken first, then the sign
 (MODIFY_NONE, MODIFY_NEG, MODIFY_NOT, MODIFY_NEG64, MODIFY_FNEG, MODIFY_FABS, MODIFY_FNABS, MODIFY_DNEG, MODIFY_DABS,
  MODIFY_DNABS, MODIFY_HNEG, MODIFY_HABS, MODIFY_HNABS) = range(13)      # bits 0..3: integers, then f32, f64, both halves
@@ -178,7 +179,7 @@ R2P_BYTE_SHIFT, R2P_UNIFORM = 8, 1024       # aux of OP_R2P: mask | byte of the 
 BRA_DIV, BRA_CONV, BRA_IF = 1, 2, 4         # lanes go only if psrc[0] holds
 # aux of OP_BSSY, OP_BSYNC, OP_BREAK, OP_BMOV: barrier register | these
 BREAK_IF, BMOV_TO_BARRIER, BMOV_CLEAR = 256, 256, 512
-WARPSYNC_COLLECTIVE = 1  # aux of OP_WARPSYNC
+WARPSYNC_COLLECTIVE, WARPSYNC_EXCLUSIVE = 1, 2       # aux of OP_WARPSYNC
 
 
 def mnemonic(op: int) -> str:

@@ -216,6 +216,12 @@ class Kernel:
     param_base: int = 0          # of the parameters in the constant image
     constants: tuple[ConstantBank, ...] = ()
     functions: tuple[tuple[str, int], ...] = ()     # name and first pc of what is called
+    workspace: int = 0           # where its constant image has the address of the grid-wide barrier, 0 = nowhere
+
+    @property
+    def meets_grid(self) -> bool:
+        """Return whether it uses the grid-wide barrier."""
+        return self.workspace != 0 or any(reloc.symbol == GRID_WORKSPACE for reloc in self.relocs)
 
 
 @dataclass(frozen=True)

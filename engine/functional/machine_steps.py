@@ -7,11 +7,12 @@ import numpy as np
 from rfview.engine.compile.device import device
 from rfview.engine.functional.gather import move_words, operand_row
 from rfview.engine.functional.steps import write_registers
-from rfview.engine.isa import FLAG_ATOM_SUCCESS, OP_ASSERTFAIL, OP_PLOP3, OP_PRINTF, OP_SREG, OP_TEX
+from rfview.engine.isa import FLAG_ATOM_GLOBAL, FLAG_ATOM_SUCCESS, OP_ASSERTFAIL, OP_PLOP3, OP_PRINTF, OP_SREG, OP_TEX
 from rfview.engine.machine.rows import copy_row
 from rfview.engine.machine.stages import memory
 from rfview.engine.machine.stages.inflight import take
-from rfview.engine.machine.stages.machine_state import move_state, note_success, slots, unite_address, write_predicates
+from rfview.engine.machine.stages.machine_state import (move_state, note_global, note_success, slots, unite_address,
+                                                          write_predicates)
 from rfview.engine.machine.stages.sources import ALL_LANES, fetch_registers, fetch_scalars, predicate, write_uniform
 from rfview.engine.machine.stages.special import special_register
 from rfview.engine.machine_code import NUM_MACHINE_ROWS
@@ -99,9 +100,14 @@ def access(sm, key, rows, inst, arena, regions, log, mem_index, warp, pc, lanes,
         for slot in range(first_slot, 6):
             if (np.int64(inst.src_mask) >> slot) & 1:
                 copy_row(rows, base + np.int64(inst.src[slot]), first_row + slot)
-    memory.perform(sm, key, rows, inst, arena, regions, log, mem_index, warp, pc, lanes, first_row, result_row, own)
+    reached = np.int64(lanes)
+    if inst["flags"] & FLAG_ATOM_GLOBAL != 0:
+        reached = note_global(rows, inst, lanes, first_row, result_row)
+        write_predicates(sm, inst, warp, np.uint64(reached), lanes)
+    if reached != 0:
+        memory.perform(sm, key, rows, inst, arena, regions, log, mem_index, warp, pc, reached, first_row, result_row, own)
     if sm.error != 0:
         return 0
     if inst["flags"] & FLAG_ATOM_SUCCESS != 0:
-        note_success(sm, rows, inst, warp, lanes, first_row, result_row)
+        write_predicates(sm, inst, warp, np.uint64(note_success(rows, inst, lanes, first_row, result_row)), lanes)
     return write_results(sm, rows, inst, warp, lanes, result_row)

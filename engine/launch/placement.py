@@ -21,7 +21,7 @@ from rfview.engine.launch.kernel_names import kernel_of
 from rfview.engine.launch.params import pack_params
 from rfview.engine.launch.pointers import write_pointers
 from rfview.engine.machine_code import CODE_BASE, is_machine_code
-from rfview.engine.program import (ADDRESS_ROOM, GLOBAL_BASE, GRID_WORKSPACE, NO_PC, PARAM_BYTES, Kernel, Module,
+from rfview.engine.program import (ADDRESS_ROOM, GLOBAL_BASE, NO_PC, PARAM_BYTES, Kernel, Module,
                                    Symbol)
 from rfview.engine.sass import constants
 from rfview.engine.sass.listing import INSTRUCTION_BYTES
@@ -296,7 +296,7 @@ def placed_launch(spec: LaunchSpec, kernel: Kernel, launch: Launch, entry_pc: in
         refused = RegisterShortage if short == "registers" else InputError
         raise refused(f"{where}: one CTA does not fit on the SM: not enough {short} ({threads} threads, {registers} "
                       f"registers per thread, {shared} bytes of shared memory){remedies.get(short, '')}")
-    if launch.num_ctas > resident and any(reloc.symbol == GRID_WORKSPACE for reloc in kernel.relocs):
+    if launch.num_ctas > resident and kernel.meets_grid:
         short = min(limits, key=lambda name: limits[name])
         raise InputError(f"{where}: a barrier of the whole grid (cooperative launch) needs its {launch.num_ctas:,} CTAs on "
                          f"the SM at once, but only {resident} fit, limited by {short}; make the grid or the block smaller")

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rfview.engine.errors import SassError
-from rfview.engine.program import Kernel
+from rfview.engine.program import GRID_WORKSPACE, Kernel
 
 if TYPE_CHECKING:
     from rfview.engine.launch.spec import Launch
@@ -25,6 +25,8 @@ SHARED_WINDOW, LOCAL_WINDOW = 0x0100_0000_0000, 0x0200_0000_0000       # of gene
 class Layout:
     """Offsets in bank 0. block, grid: three words. shared: of the 64-bit window, None if a special register has it.
 
+    dynamic: the bytes of dynamic shared memory. workspace: the address of the grid-wide barrier, upper word first.
+
     static_shared: where a kernel's shared memory begins: since sm_90, the first 1,024 bytes are the system's.
     """
 
@@ -34,13 +36,16 @@ class Layout:
     local: int
     shared: int | None
     params: int
+    dynamic: int = 0x2C
+    workspace: int = 0x8C
     static_shared: int = 0
 
 
 LAYOUTS = {
     75: Layout(block=0x0, grid=0xC, stack=0x28, local=0x20, shared=0x18, params=0x160),
-    90: Layout(block=0x0, grid=0xC, stack=0x28, local=0x20, shared=None, params=0x210, static_shared=0x400),
-    120: Layout(block=0x360, grid=0x370, stack=0x37C, local=0x2F8, shared=None, params=0x380, static_shared=0x400),
+    90: Layout(block=0x0, grid=0xC, stack=0x28, local=0x20, shared=None, params=0x210, workspace=0x44, static_shared=0x400),
+    120: Layout(block=0x360, grid=0x370, stack=0x37C, local=0x2F8, shared=None, params=0x380, dynamic=0x2AC, workspace=0x254,
+                static_shared=0x400),
 }
 
 
@@ -84,6 +89,10 @@ def image_of(kernel: Kernel, launch: Launch, params: bytes, addresses: Mapping[s
     struct.pack_into("<Q", image, layout.local, LOCAL_WINDOW)
     if layout.shared is not None:
         struct.pack_into("<Q", image, layout.shared, SHARED_WINDOW)
+    struct.pack_into("<I", image, layout.dynamic, launch.shared_bytes)
+    if kernel.workspace:
+        address = addresses[GRID_WORKSPACE]
+        struct.pack_into("<II", image, kernel.workspace, address >> 32, address & 0xFFFFFFFF)
     image[kernel.param_base : kernel.param_base + len(params)] = params
     for bank in kernel.constants:
         image[bank.offset : bank.offset + len(bank.data)] = bank.data

@@ -42,7 +42,7 @@ class Symbol:
 
 @dataclass(frozen=True)
 class Relocation:
-    """Where a section needs an address. kind: ABSOLUTE64, LOW32, HIGH32 or one that does not change the code's meaning."""
+    """Where a section needs an address. kind: ABSOLUTE64 .. HIGH32, or one that does not change the code's meaning."""
 
     offset: int
     kind: int
@@ -50,7 +50,7 @@ class Relocation:
     addend: int
 
 
-ABSOLUTE64, LOW32, HIGH32 = 2, 56, 57       # of a word; of bits 32..63 of an instruction
+ABSOLUTE64, GENERIC64, LOW32, HIGH32 = 2, 4, 56, 57       # of a word, twice; of bits 32..63 of an instruction
 ENTRY = 0x10                                # st_other, STO_CUDA_ENTRY
 
 

@@ -15,7 +15,8 @@ from typing import Any
 
 from rfview.engine.errors import PtxError, SassError
 from rfview.engine.sass import tools
-from rfview.engine.sass.cubin import ABSOLUTE64, FUNCTION, HIGH32, LOW32, OBJECT, TEXT, Cubin, Section, Symbol, read_cubin
+from rfview.engine.sass.cubin import (ABSOLUTE64, FUNCTION, GENERIC64, HIGH32, LOW32, OBJECT, TEXT, Cubin, Section, Symbol,
+                                      read_cubin)
 from rfview.engine.sass.info import NO_STACK, FunctionInfo, function_infos
 from rfview.engine.sass.operands import split
 from rfview.engine.sass.lines import CUDA_LINES, PTX_LINES, LineTable, line_table
@@ -109,7 +110,7 @@ def _addresses(cubin: Cubin, section: Section, first: int = 0, end: int = 1 << 6
     """Return where a section's bytes from `first` to `end` hold addresses; the addend of a REL entry is in place."""
     found = []
     for one in cubin.relocations.get(section.name, ()):
-        if one.kind == ABSOLUTE64 and first <= one.offset < end and one.offset + 8 <= len(section.data):
+        if one.kind in (ABSOLUTE64, GENERIC64) and first <= one.offset < end and one.offset + 8 <= len(section.data):
             addend = one.addend + struct.unpack_from("<q", section.data, one.offset)[0]
             found.append((one.offset - first, *_base(cubin, one.symbol, addend)))
     return tuple(found)

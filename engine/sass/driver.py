@@ -8,14 +8,17 @@ ptx/lower/device_library.py says, but takes first and gives back what the heap d
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from functools import cache
 
 from rfview.engine.errors import SassError
 from rfview.engine.program import HEAP, HEAP_BYTES, HEAP_USED, Symbol
-from rfview.engine.sass.listing import HEADER, Bank, Function, Listing
+from rfview.engine.sass.listing import HEADER, Bank, Function, Instruction, Listing
 from rfview.engine.sass.read import read_listing
 
+CALLS = ("LEPC", "CALL.ABS")     # of functions by address, and, without optimisation, by name
+NAME = re.compile(r"[a-z_]\w+")
 _FIXED = "B------:R-:W-:-:S15"      # long enough for every result
 _RETURN = "B012---:R-:W-:-:S05 RET.ABS.NODEC R20, 0x0"
 _CODE = {
@@ -65,9 +68,8 @@ def _functions(sm: int) -> dict[str, Function]:
 
 def called(listing: Listing, functions: Iterable[Function], banks: Iterable[Bank], path: str) -> list[Function]:
     """Return the driver's functions that the code of `functions` may call. Raises SassError for one that is not known."""
-    calls = [instruction for function in functions for instruction in function.code if instruction.opcode == "LEPC"]
-    known = {function.name for function in listing.functions} | {variable.name for variable in listing.variables}
-    names = {symbol for bank in banks for _, symbol, _ in bank.relocs} - known
+    calls = [instruction for function in functions for instruction in function.code if instruction.opcode.startswith(CALLS)]
+    names = _undefined(listing, calls, banks)
     if not calls or not names:
         return []
     own = _functions(listing.sm)
@@ -77,9 +79,17 @@ def called(listing: Listing, functions: Iterable[Function], banks: Iterable[Bank
     return [own[name] for name in sorted(names)]
 
 
+def _undefined(listing: Listing, calls: Iterable[Instruction], banks: Iterable[Bank]) -> set[str]:
+    """Return the names in calls and constant banks that the listing does not define."""
+    names = {symbol for bank in banks for _, symbol, _ in bank.relocs}
+    names |= {operand for call in calls for operand in call.operands if NAME.fullmatch(operand)}
+    return names - {function.name for function in listing.functions} - {variable.name for variable in listing.variables}
+
+
 def heap_of(listing: Listing) -> dict[str, Symbol]:
     """Return the variables of malloc, if a listing names it."""
     banks = [*listing.banks, *(bank for function in listing.functions for bank in function.banks)]
-    if not any(symbol == "malloc" for bank in banks for _, symbol, _ in bank.relocs):
+    calls = (call for function in listing.functions for call in function.code if call.opcode.startswith(CALLS))
+    if "malloc" not in _undefined(listing, calls, banks):
         return {}
     return {name: Symbol(name, "global", size, 16, b"") for name, size in ((HEAP, HEAP_BYTES), (HEAP_USED, 8))}

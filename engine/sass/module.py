@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from rfview.engine.errors import SassError
-from rfview.engine.program import NO_REG, ConstantBank, Kernel, Module, Param, Reloc, Symbol
+from rfview.engine.program import (GRID_WORKSPACE, GRID_WORKSPACE_BYTES, NO_REG, ConstantBank, Kernel, Module, Param, Reloc,
+                                   Symbol)
 from rfview.engine.sass import driver
 from rfview.engine.sass.constants import layout_of, places_of
 from rfview.engine.sass.draft import Draft, records_of
@@ -67,6 +68,8 @@ def module_of_listing(text: str, path: str) -> Module:
                 held = bank.data[variable.offset : variable.offset + variable.size]
                 symbols[variable.name] = Symbol(variable.name, "const", variable.size, variable.align, held)
     symbols.update(driver.heap_of(listing))
+    if any(workspace_of(function, listing.sm, path) for function in listing.functions):
+        symbols[GRID_WORKSPACE] = Symbol(GRID_WORKSPACE, "global", GRID_WORKSPACE_BYTES, 16, bytes(GRID_WORKSPACE_BYTES))
     return Module(path=path, text=text, kernels=kernels, symbols=symbols)
 
 
@@ -108,7 +111,17 @@ def kernel_of(listing: Listing, entry: Function, path: str) -> Kernel:
         required_threads=entry.required_threads, architecture=listing.sm, param_base=entry.param_base or layout.params,
         constants=tuple(ConstantBank(bank.number, places[bank.number], bank.data, bank.relocs, variables_of(listing, bank))
                         for bank in banks),
-        functions=tuple(starts.items()))
+        functions=tuple(starts.items()),
+        workspace=max(workspace_of(function, listing.sm, path) for function in functions))
+
+
+def workspace_of(function: Function, sm: int, path: str) -> int:
+    """Return the place in constant bank 0 of the address of the grid-wide barrier, 0 if the code does not read it."""
+    place = layout_of(sm, path).workspace
+    ends = (f"[{place:#x}]", f"+{place:#x}]")
+    reads = any(operand.startswith("c[0x0][") and operand.endswith(ends)
+                for instruction in function.code for operand in instruction.operands)
+    return place if reads else 0
 
 
 def variables_of(listing: Listing, bank: Bank) -> tuple[tuple[str, int, int], ...]:

@@ -30,7 +30,7 @@ INTEGER = "U8 S8 U16 S16 U32 S32 U64 S64 "
 # of memory instructions, without effect on values: scopes, orders and how long caches keep the line
 SCOPES = "E SYS GPU CTA SM STRONG WEAK CONSTANT PRIVATE MMIO EF EL LU EU NA LTC64B LTC128B LTC256B "
 WIDTH = "U 32 64 128 U8 S8 U16 S16 "
-ATOMIC = "ADD MIN MAX INC DEC AND OR XOR EXCH CAS CAST SPIN POPC F32 F64 S32 U32 U64 S64 64 32 FTZ RN "
+ATOMIC = "ADD MIN MAX INC DEC AND OR XOR EXCH CAS CAST SPIN POPC ARRIVE F32 F64 F16x2 BF16x2 S32 U32 U64 S64 64 32 FTZ RN "
 
 ROWS = (
     Row("MOV", "64 U32", "d a n?", moves.move),
@@ -39,7 +39,7 @@ ROWS = (
     Row("FSEL", "FTZ", "d a b p", moves.select_float),
     Row("PRMT", "F4E B4E RC8 ECL ECR RC16", "d a b c", moves.permute),
     Row("S2R S2UR", "", "d w", moves.special_register),
-    Row("CS2R", "32", "d w", moves.special_register),
+    Row("CS2R CS2UR", "32", "d w", moves.special_register),
 
     Row("IADD3", "X 64", "d q? q? a b c p? p?", integers.add),
     Row("IADD VIADD", "X 64", "d q? a b p?", integers.add),
@@ -49,7 +49,7 @@ ROWS = (
     Row("VIMNMX3 VIADDMNMX", "U32 S32", "d q? a b c p", integers.extreme_of_three),
     Row("IABS", "", "d a", integers.absolute),
     Row("VABSDIFF", "U32 S32", "d a b c", integers.absolute_difference),
-    Row("IDP", "4A U8 S8", "d a b c", integers.dot),
+    Row("IDP", "4A 2A LO HI U8 S8 U16 S16", "d a b c", integers.dot),
 
     Row("SHF", "L R W HI U32 S32 U64 S64", "d a b c", shifts.shift),
     Row("SHL", "U32", "d a b", shifts.shift_left),
@@ -72,13 +72,14 @@ ROWS = (
     Row("DFMA", ROUND, "d a b c", floats.double),
     Row("HADD2", "F32 SAT BF16_V2", "d a b", floats.half),
     Row("HMUL2", "SAT BF16_V2", "d a b", floats.half),
-    Row("HFMA2", "MMA SAT BF16_V2", "d a b c", floats.half),
+    Row("HFMA2", "MMA SAT RELU BF16_V2", "d a b c", floats.half),
+    Row("HMNMX2", "NAN BF16_V2", "d a b p", floats.half_extreme),
 
-    Row("I2F", INTEGER + ROUND + "F16 F32 F64", "d a", conversions.integer_to_float),
+    Row("I2F", INTEGER + ROUND + "F16 BF16 F32 F64", "d a", conversions.integer_to_float),
     Row("I2FP", ROUND + "F32 U32 S32", "d a", conversions.integer_to_float),
-    Row("F2I", INTEGER + "FTZ F16 F32 F64 TRUNC FLOOR CEIL NTZ", "d a", conversions.float_to_integer),
+    Row("F2I", INTEGER + "FTZ F16 BF16 F32 F64 TRUNC FLOOR CEIL NTZ", "d a", conversions.float_to_integer),
     Row("F2F", ROUND + "F16 BF16 F32 F64 FTZ SAT", "d a", conversions.float_to_float),
-    Row("FRND", "F16 F32 F64 TRUNC FLOOR CEIL FTZ", "d a", conversions.round_to_integer),
+    Row("FRND", "F16 BF16 F32 F64 TRUNC FLOOR CEIL FTZ", "d a", conversions.round_to_integer),
     Row("I2I", INTEGER + "SAT", "d a", conversions.integer_to_integer),
     Row("F2FP", "F16 BF16 F32 PACK_AB RN RZ", "d a b", conversions.pack_halves),
     Row("F2IP", "U8 F32 TRUNC NTZ", "d a b c", conversions.pack_bytes),
@@ -88,6 +89,7 @@ ROWS = (
     Row("DSETP", COMPARE + "MIN MAX", "q q a b p?", predicates.compare_doubles),
     Row("HSETP2", COMPARE + "BF16_V2", "q q a b p?", predicates.compare_halves),
     Row("FSET", COMPARE + "BF FTZ", "d a b p?", predicates.set_float),
+    Row("HSET2", COMPARE + "BF BF16_V2", "d a b p?", predicates.set_halves),
     Row("PLOP3", "LUT", "q q p p p n n?", predicates.logic),
     Row("P2R P2UR", "B0 B1 B2 B3", "d w a b", predicates.to_register),
     Row("R2P R2UP", "B0 B1 B2 B3", "w a b", predicates.from_register),
@@ -97,7 +99,7 @@ ROWS = (
     Row("VOTE VOTEU", "ALL ANY EQ", "d? q p", warp.vote),
     Row("MATCH", "ANY ALL U64", "q? d a", warp.match),
     Row("REDUX CREDUX", "SUM MIN MAX AND OR XOR S32 U32", "d a", warp.reduce),
-    Row("QSPC", "E G S L", "q d m", warp.is_in_space),
+    Row("QSPC", "E G S L D", "q d m", warp.is_in_space),
 
     Row("LDG LDS LDL LD", SCOPES + WIDTH, "d m p?", memory.load),
     Row("STG STS STL ST", SCOPES + WIDTH, "m a", memory.store),
@@ -115,16 +117,16 @@ ROWS = (
     Row("HOST", "PRINTF ASSERT", "d? a b c?", control.host_call),
     Row("BSSY", "RECONVERGENT RELIABLE", "B t", control.begin_convergence),
     Row("BSYNC", "RECONVERGENT RELIABLE", "B", control.converge),
-    Row("BREAK", "RELIABLE", "p? B", control.leave),
+    Row("BREAK", "RELIABLE", "p? B p?", control.leave),
     Row("BMOV", "32 CLEAR PQUAD", "d? B a?", control.move_barrier),
-    Row("WARPSYNC", "ALL COLLECTIVE", "a? t?", control.meet),
+    Row("WARPSYNC", "ALL COLLECTIVE EXCLUSIVE", "a? t?", control.meet),
     Row("ENDCOLLECTIVE", "", ANY, control.plain(isa.OP_ENDCOLLECTIVE)),
     Row("YIELD", "", "", control.plain(isa.OP_YIELD)),
     Row("EXIT", "", "p?", control.leave_thread),
     Row("BAR", "SYNC SYNCALL ARV RED POPC AND OR DEFER_BLOCKING", "a? a? p?", control.cta_barrier),
     Row("B2R", "RESULT", "d q?", control.barrier_result),
     Row("BPT", "TRAP", ANY, control.plain(isa.OP_TRAP)),
-    Row("NANOSLEEP", "", ANY, control.plain(isa.OP_NANOSLEEP)),
+    Row("NANOSLEEP", "WARP", ANY, control.plain(isa.OP_NANOSLEEP)),
     Row("MEMBAR", "SC ALL CTA GPU SYS VC", ANY, control.plain(isa.OP_MEMBAR)),
     Row("NOP PMTRIG", "", ANY, control.plain(isa.OP_NOP)),
     Row("DEPBAR", "LE", ANY, control.dependence_barrier),

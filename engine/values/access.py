@@ -30,13 +30,13 @@ import numpy as np
 
 from rfview.engine.fault_codes import (LOCAL_RANGE, MISALIGNED, NO_FAULT, PARAM_RANGE, READ_ONLY, SHARED_RANGE,
                                        UNMAPPED)
-from rfview.engine.isa import (ATOM_ADD, ATOM_AND, ATOM_DEC, ATOM_EXCH, ATOM_INC, ATOM_MAX, ATOM_MIN, ATOM_OR,
+from rfview.engine.isa import (ATOM_ADD, ATOM_AND, ATOM_ARRIVE, ATOM_DEC, ATOM_EXCH, ATOM_INC, ATOM_MAX, ATOM_MIN, ATOM_OR,
                                ATOM_XOR, FP_ADD, T_F16, T_F32, T_F64, T_S32, T_S64)
 from rfview.engine.program import (MEM_LOAD, MEM_REDUCTION, MEM_STORE, SPACE_CONST, SPACE_GENERIC, SPACE_GLOBAL,
                                    SPACE_LOCAL, SPACE_PARAM, SPACE_SHARED)
 from rfview.engine.state import LINE_BYTES
-from rfview.engine.values.arithmetic import (I64, M32, ONE64, S32, U32, U64, Z64, bits_f32, bits_f64, clz, ctz,
-                                             extend, f32_bits, f64_bits, low_bits)
+from rfview.engine.values.arithmetic import (I64, M32, ONE64, S32, SIGN64, U32, U64, Z64, bits_f32, bits_f64, clz,
+                                             ctz, extend, f32_bits, f64_bits, low_bits)
 from rfview.engine.compile.device import device
 from rfview.engine.compile.jit import jit
 from rfview.engine.values.lanes import UNIT_STRIDE_4, UNIT_STRIDE_8, UNIT_STRIDE_16, run
@@ -258,6 +258,16 @@ def generic_space(address):
     if address - PARAM_START < WINDOW:
         return I64(SPACE_PARAM), address - PARAM_START
     return I64(SPACE_GLOBAL), address
+
+
+@jit
+def global_lanes(inst, rows, src, mask):
+    """Lanes of `mask` whose generic address is one of global memory."""
+    found = I64(0)
+    for lane in range(32):
+        if (mask >> lane) & 1 and generic_space(lane_address(inst, rows, src, lane))[0] == I64(SPACE_GLOBAL):
+            found |= I64(1) << lane
+    return found
 
 
 @jit
@@ -500,6 +510,19 @@ def float_sum(kind, old, operand):
 
 
 @jit
+def arrival(old):
+    """New value of a barrier object of sm_80 in shared memory after one more arrival.
+
+    As ptxas initialises it for n arrivals per phase: bits 0..29 are -n, bits 32..61 -(the arrivals still missing), bit 62
+    is set while one is missing, bit 63 is the phase.
+    """
+    new = old + (ONE64 << S32)
+    if (new ^ old) & SIGN64 == Z64:
+        return new
+    return (new & SIGN64) | (U64(0x40000000) | old & U64(0x3FFFFFFF)) << S32 | old & M32
+
+
+@jit
 def atomic_result(sub, kind, old, b, c):
     """New value of an atomic operation; 32-bit operands are zero-extended."""
     if sub == ATOM_ADD:
@@ -524,6 +547,8 @@ def atomic_result(sub, kind, old, b, c):
             flip = ONE64 << U64(63)
         below = (b ^ flip) < (old ^ flip)
         return b if below == (sub == ATOM_MIN) else old
+    if sub == ATOM_ARRIVE:
+        return arrival(old)
     return c if old == b else old
 
 

@@ -178,10 +178,11 @@ def converted_address(address, mode):
 @jit
 def test_rows(op, rows, src, aux):
     """OP_TESTP and OP_ISSPACEP: a predicate mask from one operand."""
-    kind = I64(aux)
+    kind = I64(aux) & I64(255)
+    offset = U64((I64(aux) >> I64(8) ^ I64(0x800000)) - I64(0x800000))
     result = Z64
     for lane in range(32):
-        a = pair(rows, src, lane)
+        a = pair(rows, src, lane) + offset
         if op == OP_TESTP:
             if kind < TESTP_F64:
                 narrow = a & M32

@@ -7,7 +7,7 @@ predicates packs both lane masks in one u8, as execute.py says.
 from __future__ import annotations
 
 from rfview.engine.compile.jit import jit
-from rfview.engine.isa import (ADD3_WIDE, CMP_EQ, CMP_LE, CMP_LT, CMP_NE, FLAG_RZ, FP_MAX, FP_MIN,
+from rfview.engine.isa import (ADD3_WIDE, CMP_EQ, CMP_LE, CMP_LT, CMP_NE, FP_MAX, FP_MIN,
                                FUNNEL_HIGH, FUNNEL_LEFT, FUNNEL_SIGNED, FUNNEL_WIDE, FUNNEL_WRAP, LEA_COMPLEMENT, LEA_HIGH,
                                LEA_PLUS_ONE, LEA_SIGN_EXTEND, LOP3_AND, MAD_SIGNED, MAD_UPPER, MINMAX3_ADD, MINMAX3_FLOAT,
                                MINMAX3_MAX, MINMAX3_SIGNED, OP_LOP3, SETP_EX_SIGNED, T_F32, T_U8, VOTE_BALLOT)
@@ -199,12 +199,12 @@ def double_choice_rows(rows, src, aux):
 
 
 @jit
-def byte_rows(rows, src, dst):
-    """OP_F2IP: two f32 to bytes, toward zero and limited to 0..255: b lowest, a above it, then c."""
+def byte_rows(rows, src, dst, flags):
+    """OP_F2IP: two f32 to bytes, limited to 0..255: b lowest, a above it, then c."""
     aux = U32(T_U8 | T_F32 << 8)
     for lane in range(32):
-        high = convert(aux, U32(FLAG_RZ), U64(load(rows, src, lane))) & U64(255)
-        low = convert(aux, U32(FLAG_RZ), U64(load(rows, src + 2, lane))) & U64(255)
+        high = convert(aux, U32(flags), U64(load(rows, src, lane))) & U64(255)
+        low = convert(aux, U32(flags), U64(load(rows, src + 2, lane))) & U64(255)
         store(rows, dst, lane, (load(rows, src + 4, lane) << U32(16)) | U32((high << U64(8)) | low))
 
 

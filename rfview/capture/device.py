@@ -25,7 +25,7 @@ from rfview.engine.launch.given import GivenMemory, spec_of
 from rfview.engine.launch.kernel_names import instance_name
 from rfview.engine.launch.spec import LaunchSpec
 from rfview.engine.wording import plural
-from rfview.engine.program import GRID_WORKSPACE, MEM_ATOMIC, MEM_REDUCTION, Kernel
+from rfview.engine.program import MEM_ATOMIC, MEM_REDUCTION, Kernel
 from rfview.engine.sass.listing import is_listing
 from rfview.engine.simulator import Progress, Simulator
 
@@ -239,7 +239,7 @@ class _Run:
     def _placed(self, image: GivenMemory) -> Simulator | Outcome:
         """Return a machine at its beginning, or the outcome if it cannot run."""
         request = self.request
-        if outcome := refused(request, self.module.is_machine_code):
+        if outcome := refused(request):
             return outcome
         try:
             kernel = self.module.kernel(request.kernel)
@@ -372,16 +372,12 @@ def _machine(module: Loaded, kernel: Kernel, spec: LaunchSpec, image: GivenMemor
     return module.machine(spec, kernel, image, limit, kind), limit
 
 
-def refused(request: Request, is_machine_code: bool) -> Outcome | None:
+def refused(request: Request) -> Outcome | None:
     """Return the outcome of a launch that no GPU accepts, or that needs what is not modelled; None if it is fine."""
     name = short_name(request.kernel)
     if request.has_clusters:
         return Outcome(wire.NOT_SUPPORTED, 0, "", f"{name} is launched in clusters of several CTAs, which the modelled SM "
                                                   "does not have")
-    if request.is_cooperative and is_machine_code:
-        return Outcome(wire.NOT_SUPPORTED, 0, "", f"{name} is launched cooperatively: machine code finds the barrier of the "
-                                                  "grid in memory of the driver, which is not modelled; its PTX can be run "
-                                                  "(nvcc -gencode arch=compute_80,code=compute_80, no --isa)")
     grid, block = request.grid, request.block
     threads = block[0] * block[1] * block[2]
     fine = (all(1 <= size <= most for size, most in zip((*grid, *block), (*MAX_GRID, *MAX_BLOCK)))
@@ -391,5 +387,5 @@ def refused(request: Request, is_machine_code: bool) -> Outcome | None:
 
 def _resource(module: Loaded, request: Request) -> int:
     """Return the CUDA error of a launch that does not fit."""
-    uses_grid = any(reloc.symbol == GRID_WORKSPACE for reloc in module.kernel(request.kernel).relocs)
-    return wire.COOPERATIVE_TOO_LARGE if request.is_cooperative or uses_grid else wire.OUT_OF_RESOURCES
+    cooperative = request.is_cooperative or module.kernel(request.kernel).meets_grid
+    return wire.COOPERATIVE_TOO_LARGE if cooperative else wire.OUT_OF_RESOURCES

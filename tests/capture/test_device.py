@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -36,11 +37,11 @@ def vectors(client: Client, count: int = 100) -> tuple[int, int]:
     return x, y
 
 
-def test_a_cooperative_launch_of_machine_code_is_refused() -> None:
+def test_a_launch_in_clusters_is_refused_and_a_cooperative_one_is_not() -> None:
     request = Request(0, "kernel", (4, 1, 1), (64, 1, 1), 0, b"", is_cooperative=True)
-    outcome = refused(request, is_machine_code=True)
-    assert outcome is not None and outcome.status != 0 and "kernel is launched cooperatively" in outcome.text
-    assert refused(request, is_machine_code=False) is None
+    assert refused(request) is None
+    outcome = refused(replace(request, has_clusters=True))
+    assert outcome is not None and outcome.status != 0 and "kernel is launched in clusters" in outcome.text
 
 
 def test_device_memory_begins_where_the_engine_has_it() -> None:

@@ -13,6 +13,7 @@ import numpy as np
 from rfview.engine.compile.bits import ctz64
 from rfview.engine.compile.device import device
 from rfview.engine.events import SPLIT_YIELDS
+from rfview.engine.isa import WARPSYNC_COLLECTIVE, WARPSYNC_EXCLUSIVE
 from rfview.engine.machine.marks import touch_row
 from rfview.engine.machine.stages.split_table import add_child, flush_ibuffer, load_split, mark_warp, store_split
 from rfview.engine.machine.stages.splits import stop
@@ -74,8 +75,8 @@ def wait(sm, rows, warp, pc, lanes, state, kind, awaited):
 def park(sm, warp, pc, lanes, state, kind, awaited):
     """Make `lanes` of the running split one that waits at `pc`; the others, if any, go on as a split of their own.
 
-    kind: of BSYNC the barrier register, of BAR its operation, of WARPSYNC whether it is collective (of a ready split
-    whether it has polled memory for a turn). awaited: of BAR the barrier, of WARPSYNC the members.
+    kind: of BSYNC the barrier register, of BAR its operation, of WARPSYNC its aux (of a ready split whether it has polled
+    memory for a turn). awaited: of BAR the barrier, of WARPSYNC the members.
     """
     entry = sm.warp[warp]
     rest = np.int64(entry.mask) & ~lanes
@@ -202,7 +203,7 @@ def arrived(sm, rows, warp, split):
 
 @device
 def apart(sm, rows, warp, index):
-    """Make lanes of a split at a BSYNC that see other participants than its first lane a split of their own."""
+    """Make lanes of a split at a BSYNC that see other participants than its first lane a split of their own; 1 if any do."""
     split = sm.warp_cold[warp].split[index]
     kind, pc, mask = np.int64(split.pending), np.int64(split.pc), np.int64(split.mask)
     row = rows[state_row(sm, warp, kind)].u
@@ -212,7 +213,7 @@ def apart(sm, rows, warp, index):
         other = sm.warp_cold[warp].split[add_child(sm, warp, NONE8, pc, NO_PC, rest)]
         other.state = SPLIT_BSYNC
         other.pending = kind
-    return 0
+    return int(rest != 0)
 
 
 @device
@@ -222,21 +223,25 @@ def release(sm, rows, warp):
     index = 0
     while index < MAX_SPLITS:
         state = table[index].state
-        if state == SPLIT_BSYNC:
-            apart(sm, rows, warp, index)
-        if state == SPLIT_BSYNC or state == SPLIT_SYNC:
+        if state == SPLIT_BSYNC and apart(sm, rows, warp, index):
+            index = -1              # the new one may have any entry, and may have all its participants
+        elif state == SPLIT_BSYNC or state == SPLIT_SYNC:
             here, missing = arrived(sm, rows, warp, index)
             if missing == 0:
-                collective = state == SPLIT_SYNC and table[index].pending != 0
-                go_on(sm, warp, here, np.int64(table[index].pc) if collective else np.int64(NO_PC))
+                kind = np.int64(table[index].pending) if state == SPLIT_SYNC else np.int64(0)
+                go_on(sm, warp, here, np.int64(table[index].pc) if kind == WARPSYNC_COLLECTIVE else np.int64(NO_PC),
+                      kind == WARPSYNC_EXCLUSIVE)
                 index = -1          # what has left may be missing no longer elsewhere
         index += 1
     return 0
 
 
 @device
-def go_on(sm, warp, lanes, together):
-    """Let waiting lanes go on after the instruction they wait at, those of one place as one split; all after `together`."""
+def go_on(sm, warp, lanes, together, alone):
+    """Let waiting lanes go on after the instruction they wait at, those of one place as one split; all after `together`.
+
+    alone: without other lanes that are ready at the same place.
+    """
     table = sm.warp_cold[warp].split
     left = lanes
     while left != 0:
@@ -249,7 +254,10 @@ def go_on(sm, warp, lanes, together):
         table[index].mask = np.int64(table[index].mask) & ~going
         if table[index].mask == 0:
             free_split(sm, warp, index)
-        join(sm, warp, going, pc + 1)
+        if alone:
+            add_child(sm, warp, NONE8, pc + 1, NO_PC, going)
+        else:
+            join(sm, warp, going, pc + 1)
     return 0
 
 

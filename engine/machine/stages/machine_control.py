@@ -16,8 +16,10 @@ from rfview.engine.machine.stages.control import end_warp, fault
 from rfview.engine.machine.stages.convergence import (AFTER, RESULT, choose, count_turn, fill_lanes, free_split, join, jump,
                                                       park, release, state_row, wait)
 from rfview.engine.machine.stages.sources import lane_value, predicate
+from rfview.engine.machine.stages.split_table import add_child
 from rfview.engine.machine.stages.splits import stop
 from rfview.engine.machine_code import CODE_BASE
+from rfview.engine.program import NO_PC
 from rfview.engine.state import MAX_SPLITS, NONE8, NUM_BARRIERS, SPLIT_BARRIER, SPLIT_BSYNC, SPLIT_SYNC
 
 
@@ -182,20 +184,27 @@ def leave_barrier(sm, rows, warp, barrier, lanes):
 @device
 def meet(sm, rf, spec, rows, arena, inst, warp, pc, lanes):
     """WARPSYNC: wait for the members that each lane names; collective: to go on at one place until ENDCOLLECTIVE."""
-    members = lane_value(sm, rf, spec, rows, arena, inst, warp, 0, ctz64(np.uint64(lanes)))
-    others, left = np.int64(0), np.uint64(lanes)
-    while left != 0:
-        lane = ctz64(left)
-        left &= left - np.uint64(1)
-        if lane_value(sm, rf, spec, rows, arena, inst, warp, 0, lane) != members:
-            others |= np.int64(1) << lane
-    if others != 0:             # they wait apart
-        jump(sm, warp, others, pc)
-        lanes &= ~others
-    collective = np.int64(inst.aux) & WARPSYNC_COLLECTIVE
-    if collective:
+    if inst.aux == WARPSYNC_COLLECTIVE:
         fill_lanes(sm, rows, state_row(sm, warp, AFTER), lanes, np.int64(inst.target))
-    return wait(sm, rows, warp, pc, lanes, SPLIT_SYNC, collective, members)
+    table = sm.warp_cold[warp].split
+    index = np.int64(sm.warp[warp].split)
+    park(sm, warp, pc, lanes, SPLIT_SYNC, np.int64(inst.aux), 0)
+    left = np.int64(lanes)
+    while left != 0:            # lanes with other members wait apart
+        first = ctz64(np.uint64(left))
+        members, others = lane_value(sm, rf, spec, rows, arena, inst, warp, 0, first), np.int64(0)
+        for lane in range(first + 1, 32):
+            if (left >> lane) & 1 and lane_value(sm, rf, spec, rows, arena, inst, warp, 0, lane) != members:
+                others |= np.int64(1) << lane
+        table[index].sync_mask = members
+        table[index].mask = left & ~others
+        left = others
+        if left != 0:
+            index = np.int64(add_child(sm, warp, NONE8, pc, NO_PC, left))
+            table[index].state = SPLIT_SYNC
+            table[index].pending = np.int64(inst.aux)
+    release(sm, rows, warp)
+    return choose(sm, rows, warp)
 
 
 @device

@@ -13,7 +13,9 @@ from rfview.engine.machine.stages.convergence import RESULT, fill_lanes, state_r
 from rfview.engine.machine.stages.sources import ALL_LANES, predicate, write_predicate
 from rfview.engine.machine_code import UNIFORM_PREDICATES
 from rfview.engine.program import NO_PRED
+from rfview.engine.values import access
 from rfview.engine.values.arithmetic import M32, U64
+from rfview.engine.values.words import handle
 
 
 @device
@@ -50,17 +52,29 @@ def unite_address(rows, inst, first_row):
 
 
 @device
-def note_success(sm, rows, inst, warp, lanes, first_row, result_row):
-    """Replace what an atomic compare-and-swap found by whether it swapped, in the result and in the predicate."""
+def note_success(rows, inst, lanes, first_row, result_row):
+    """Replace what an atomic compare-and-swap found by whether it swapped, 1 or 0; return the lanes in which it did."""
     swapped = np.int64(0)
     for lane in range(32):
         if (lanes >> lane) & 1:
             same = rows[result_row].u[lane] == rows[first_row + 2].u[lane]
             if inst.width == 8:
                 same = same and rows[result_row + 1].u[lane] == rows[first_row + 3].u[lane]
+                rows[result_row + 1].u[lane] = 0
             rows[result_row].u[lane] = 1 if same else 0
             swapped |= np.int64(same) << lane
-    return write_predicates(sm, inst, warp, np.uint64(swapped), lanes)
+    return swapped
+
+
+@device
+def note_global(rows, inst, lanes, first_row, result_row):
+    """Return those of `lanes` in which an ATOM accesses global memory; the others find 0."""
+    reached = np.int64(access.global_lanes(inst, handle(rows), first_row, np.int64(lanes)))
+    for lane in range(32):
+        if (lanes & ~reached) >> lane & 1:
+            rows[result_row].u[lane] = 0
+            rows[result_row + 1].u[lane] = 0
+    return reached
 
 
 @device

@@ -136,8 +136,12 @@ def barrier(form: Form) -> int:
 
 
 def meet(form: Form, draft: Draft) -> None:
-    """WARPSYNC: wait for the lanes of a mask; .COLLECTIVE: all go on together behind one of the places, then to targets."""
-    draft.control(isa.OP_WARPSYNC, isa.WARPSYNC_COLLECTIVE * form.has("COLLECTIVE"))
+    """WARPSYNC: wait for the lanes of a mask, .EXCLUSIVE: which go on without others.
+
+    .COLLECTIVE: all go on together behind one of the places, then to targets.
+    """
+    kinds = {"COLLECTIVE": isa.WARPSYNC_COLLECTIVE, "EXCLUSIVE": isa.WARPSYNC_EXCLUSIVE}
+    draft.control(isa.OP_WARPSYNC, form.pick(kinds, 0))
     operands = [*form.all("a"), *form.all("t")]
     if form.has("COLLECTIVE"):
         draft.target = form.target_of(operands.pop().text)

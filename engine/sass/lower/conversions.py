@@ -77,9 +77,9 @@ def pack_halves(form: Form, draft: Draft) -> None:
 
 def pack_bytes(form: Form, draft: Draft) -> None:
     """F2IP.U8.F32: b to the low byte, a to the next one, c above them."""
-    if not form.has("U8") or not form.has("TRUNC"):
-        raise NotExecuted("but as .U8 .TRUNC")
-    draft.be(isa.OP_F2IP)
+    if not form.has("U8"):
+        raise NotExecuted("but as .U8")
+    draft.be(isa.OP_F2IP, 0, form.pick(TO_INTEGER, 0))
     for k, operand in enumerate((form.a, form.b)):
         draft.source(k, operand, "f32")
     draft.source(2, form.c)

@@ -16,8 +16,9 @@ OPERATIONS = {"ADD": (isa.FP_ADD, isa.OP_FADD, isa.OP_FADD_FTZ, isa.OP_DADD),
 
 
 def flags_of(form: Form) -> int:
-    """Return the flags of the rounding mode, .FTZ and .SAT."""
-    return form.pick(ROUNDING, 0) | isa.FLAG_FTZ * form.has("FTZ") | isa.FLAG_SAT * form.has("SAT")
+    """Return the flags of the rounding mode, .FTZ, .SAT and .RELU."""
+    return (form.pick(ROUNDING, 0) | isa.FLAG_FTZ * form.has("FTZ") | isa.FLAG_SAT * form.has("SAT")
+            | isa.FLAG_RELU * form.has("RELU"))
 
 
 def sources(form: Form, draft: Draft, kind: str) -> None:
@@ -132,16 +133,28 @@ def half(form: Form, draft: Draft) -> None:
     number = OPERATIONS[form.base[1:4]][0]
     if form.has("F32"):
         return half_to_float(form, draft)
-    kind = isa.T_BF16X2 if form.has("BF16_V2", "BF16") else isa.T_F16X2
-    draft.be(isa.OP_HALF, number | kind << 8, flags_of(form))
+    draft.be(isa.OP_HALF, number | halves_of(form) << 8, flags_of(form))
     sources(form, draft, "h2")
     draft.result(form.d)
     return None
 
 
+def halves_of(form: Form) -> int:
+    """Return the type of a pair of halves."""
+    return isa.T_BF16X2 if form.has("BF16_V2") else isa.T_F16X2
+
+
+def half_extreme(form: Form, draft: Draft) -> None:
+    """HMNMX2: of both halves the minimum if the predicate holds, else the maximum."""
+    number = isa.FP_MIN if is_minimum(form) else isa.FP_MAX
+    draft.be(isa.OP_HALF, number | halves_of(form) << 8, isa.FLAG_NAN * form.has("NAN"))
+    sources(form, draft, "h2")
+    draft.result(form.d)
+
+
 def half_to_float(form: Form, draft: Draft) -> None:
     """HADD2.F32 d, -RZ, x: a half as a float."""
-    if form.base != "HADD2" or not is_zero(form.a) or form.b.absolute or form.has("SAT"):
+    if form.base != "HADD2" or not is_zero(form.a) or form.has("SAT"):
         raise NotExecuted("but as HADD2.F32 with -RZ")
     draft.be(isa.OP_CVT, isa.T_F32 | isa.T_F16 << 8, flags_of(form))
     draft.source(0, form.b, "h2")

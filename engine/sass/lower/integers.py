@@ -190,11 +190,12 @@ def absolute_difference(form: Form, draft: Draft) -> None:
 
 
 def dot(form: Form, draft: Draft) -> None:
-    """IDP.4A: the sum of four products of bytes, and c."""
-    kinds = [word for word in form.modifiers if word in ("U8", "S8")]
-    if not form.has("4A") or len(kinds) != 2:
-        raise NotExecuted("but as .4A with two types")
-    draft.be(isa.OP_DP4A, sum((kind == "S8") << place for place, kind in enumerate(kinds)))
+    """IDP.4A: the sum of four products of bytes, and c; .2A: of two halves of a with the lower (.LO) or upper bytes of b."""
+    kinds = [word for word in form.modifiers if word[0] in "US"]
+    if not form.has("4A", "2A") or len(kinds) != 2:
+        raise NotExecuted("but as .4A or .2A with two types")
+    signs = sum((kind[0] == "S") << place for place, kind in enumerate(kinds))
+    draft.be(isa.OP_DP4A if form.has("4A") else isa.OP_DP2A, signs | 4 * form.has("HI"))
     for k, operand in enumerate((form.a, form.b, form.c)):
         draft.source(k, operand)
     draft.result(form.d)

@@ -16,8 +16,9 @@ ALL_COMPONENTS = 15
 SCALES = {"X4": 2, "X8": 3, "X16": 4}
 ATOMICS = {"ADD": isa.ATOM_ADD, "MIN": isa.ATOM_MIN, "MAX": isa.ATOM_MAX, "INC": isa.ATOM_INC, "DEC": isa.ATOM_DEC,
            "AND": isa.ATOM_AND, "OR": isa.ATOM_OR, "XOR": isa.ATOM_XOR, "EXCH": isa.ATOM_EXCH, "CAS": isa.ATOM_CAS,
-           "CAST": isa.ATOM_CAS}
-TYPES = {"S32": isa.T_S32, "64": isa.T_U64, "U64": isa.T_U64, "S64": isa.T_S64, "F32": isa.T_F32, "F64": isa.T_F64}
+           "CAST": isa.ATOM_CAS, "ARRIVE": isa.ATOM_ARRIVE}
+TYPES = {"S32": isa.T_S32, "64": isa.T_U64, "U64": isa.T_U64, "S64": isa.T_S64, "F32": isa.T_F32, "F64": isa.T_F64,
+         "F16x2": isa.T_F16X2, "BF16x2": isa.T_BF16X2}
 
 
 def space_of(form: Form, name: str) -> int:
@@ -89,13 +90,17 @@ def store(form: Form, draft: Draft) -> None:
 
 
 def atomic(form: Form, draft: Draft) -> None:
-    """ATOM, ATOMG, ATOMS; .CAST.SPIN gives whether it swapped, .POPC.INC adds one for each lane."""
+    """ATOM, ATOMG, ATOMS; .CAST.SPIN gives whether it swapped, .POPC.INC adds one for each lane, .ARRIVE is mbarrier.arrive.
+
+    Otherwise a predicate says in which lanes an ATOM was done: code for shared memory follows for the others.
+    """
     predicate = form.one("q")
-    swaps = form.has("CAST")
-    if predicate is not None and predicate.number is not None and not swaps:
+    swaps, space = form.has("CAST"), space_of(form, "ATOM")
+    says_where = predicate is not None and predicate.number is not None and not swaps
+    if says_where and space != SPACE_GENERIC:
         raise NotExecuted("with a predicate as a result")
-    update(form, draft, isa.OP_ATOM, space_of(form, "ATOM"), MEM_ATOMIC)
-    draft.flags |= isa.FLAG_ATOM_SUCCESS * swaps
+    update(form, draft, isa.OP_ATOM, space, MEM_ATOMIC)
+    draft.flags |= isa.FLAG_ATOM_SUCCESS * swaps | isa.FLAG_ATOM_GLOBAL * says_where
     draft.truth(0, predicate)
     if form.one("d") is not None:
         draft.result(form.d, draft.reg_bits // 32)
@@ -117,6 +122,10 @@ def update(form: Form, draft: Draft, op: int, space: int, kind: int) -> None:
     if form.has("POPC"):
         draft.aux = isa.ATOM_ADD | isa.T_U32 << 8
         return draft.number(2, 1)
+    if form.has("ARRIVE"):
+        draft.aux = isa.ATOM_ARRIVE | isa.T_U64 << 8
+        draft.number(2, 0)
+        return draft.number(3, 0)
     draft.aux = form.pick(ATOMICS) | type_ << 8
     values = [form.a, *form.all("b")]
     if (len(values) == 2) != (draft.aux & 0xFF == isa.ATOM_CAS):

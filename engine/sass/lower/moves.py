@@ -82,15 +82,16 @@ SPECIAL = {
     "SR_GLOBALTIMERHI": isa.SREG_GLOBALTIMER_HI, "SR_VIRTUALSMID": isa.SREG_SMID, "SR_VIRTID": isa.SREG_WARPID,
     "SR_SMEMSZ": isa.SREG_TOTAL_SMEM_SIZE}
 # a word that is the same for all: where windows of generic addresses begin, the lowest stack pointer, the CTA in its cluster
-NUMBERS = {"SRZ": 0, "SR_SWINLO": 0, "SR_SLMLO": 0, "SR_LMEMHIOFF": 0, "SR_CgaCtaId": 0, "SR_SWINHI": SHARED_WINDOW >> 32,
-           "SR_SLMHI": LOCAL_WINDOW >> 32}
+# and where such a cluster's constants begin
+NUMBERS = {"SRZ": 0, "SR_SWINLO": 0, "SR_SLMLO": 0, "SR_LMEMHIOFF": 0, "SR_CgaCtaId": 0, "SR_CgaSize": 0,
+           "SR_SWINHI": SHARED_WINDOW >> 32, "SR_SLMHI": LOCAL_WINDOW >> 32}
 PAIRS = {"SR_CLOCKLO": isa.SREG_CLOCK64, "SR_GLOBALTIMERLO": isa.SREG_GLOBALTIMER}
 
 
 def special_register(form: Form, draft: Draft) -> None:
-    """S2R, S2UR, CS2R: CS2R without .32 reads a pair."""
+    """S2R, S2UR, CS2R, CS2UR: the latter two without .32 read a pair."""
     name = form.w.text
-    is_wide = form.base == "CS2R" and not form.has("32")
+    is_wide = form.base in ("CS2R", "CS2UR") and not form.has("32")
     if name in NUMBERS:
         draft.be(isa.OP_MOV64 if is_wide else isa.OP_MOV32)
         draft.number(0, NUMBERS[name])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from rfview.engine import isa
 from rfview.engine.sass.draft import Draft
 from rfview.engine.sass.form import Form, NotExecuted
+from rfview.engine.sass.lower.floats import halves_of
 
 COMPARISONS = {name.upper(): code for name, code in isa.COMPARISONS.items() if name not in ("lo", "ls", "hi", "hs")}
 JOINS = {"AND": isa.FLAG_BOOL_AND, "OR": isa.FLAG_BOOL_OR, "XOR": isa.FLAG_BOOL_XOR}
@@ -83,8 +84,7 @@ def compare_doubles(form: Form, draft: Draft) -> None:
 
 def compare_halves(form: Form, draft: Draft) -> None:
     """HSETP2: the first predicate is of the low halves, the second of the high ones."""
-    kind = isa.T_BF16X2 if form.has("BF16_V2") else isa.T_F16X2
-    compare(form, draft, isa.OP_SETP_HALF, "h2", aux=kind << 8)
+    compare(form, draft, isa.OP_SETP_HALF, "h2", aux=halves_of(form) << 8)
 
 
 def set_float(form: Form, draft: Draft) -> None:
@@ -94,6 +94,16 @@ def set_float(form: Form, draft: Draft) -> None:
     draft.be(isa.OP_SET, aux, joined(form, draft) | isa.FLAG_FTZ * form.has("FTZ"))
     draft.source(0, form.a, "f32")
     draft.source(1, form.b, "f32")
+    draft.result(form.d)
+
+
+def set_halves(form: Form, draft: Draft) -> None:
+    """HSET2: in both halves all ones, or with .BF 1.0, where the comparison holds."""
+    kind = halves_of(form)
+    target = kind if form.has("BF") else isa.T_U16
+    draft.be(isa.OP_SET, form.pick(COMPARISONS) | kind << 8 | target << 16, joined(form, draft))
+    draft.source(0, form.a, "h2")
+    draft.source(1, form.b, "h2")
     draft.result(form.d)
 
 

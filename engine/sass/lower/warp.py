@@ -6,11 +6,12 @@ from rfview.engine import isa
 from rfview.engine.program import LAT_SHFL, WAIT_SHORT
 from rfview.engine.sass.draft import Draft
 from rfview.engine.sass.form import Form, NotExecuted
+from rfview.engine.sass.operands import Operand
 
 SHUFFLES = {"UP": isa.SHFL_UP, "DOWN": isa.SHFL_DOWN, "BFLY": isa.SHFL_BFLY, "IDX": isa.SHFL_IDX}
 VOTES = {"ALL": isa.VOTE_ALL, "ANY": isa.VOTE_ANY, "EQ": isa.VOTE_UNI}
 REDUCTIONS = {"SUM": isa.REDUX_ADD, "AND": isa.REDUX_AND, "OR": isa.REDUX_OR, "XOR": isa.REDUX_XOR}
-SPACES = {"G": 0, "S": 1, "L": 2}
+SPACES = {"G": 0, "S": 1, "L": 2, "D": 3}       # D: shared memory of other CTAs of a cluster, which has one
 
 
 def between(draft: Draft, op: int, aux: int) -> None:
@@ -71,11 +72,9 @@ def reduce(form: Form, draft: Draft) -> None:
 
 def is_in_space(form: Form, draft: Draft) -> None:
     """QSPC: whether a generic address is in a space."""
-    terms = form.m.terms
-    if form.d.number is not None or form.m.offset or len(terms) != 1 or terms[0][0] != "R" or terms[0][1] is None:
+    terms = [term for term in form.m.terms if term[1] is not None]
+    if form.d.number is not None or len(terms) != 1:
         raise NotExecuted(f"with operand {form.m.text}")
-    draft.be(isa.OP_ISSPACEP, form.pick(SPACES))
-    for word in range(2):
-        draft.src[word] = terms[0][1] + word
-        draft.src_mask |= 1 << word
+    draft.be(isa.OP_ISSPACEP, form.pick(SPACES) | (form.m.offset & 0xFFFFFF) << 8)
+    draft.rows(0, Operand(form.m.text, terms[0][0], terms[0][1]), 2)
     draft.truth(0, form.q)

@@ -115,3 +115,11 @@ def test_free_returns_and_a_call_that_is_not_known_is_refused_by_name(tmp_path):
 def test_a_run_without_an_end_names_the_line_of_the_code(tmp_path):
     with pytest.raises(KernelFault, match=r"the hottest line is k.ptx:26: BRA 0x40;"):
         run(Simulator, tmp_path, listing(f"{BEGIN}\nBRA 0x40"), preset="a100", max_cycles=400)
+
+
+def test_code_that_is_not_optimised_calls_malloc_by_name():
+    text = "\n".join(line for line in listing(BEGIN + "\nCALL.ABS.NOINC malloc\nEXIT").splitlines() if ".address" not in line)
+    module = module_of_listing(text, "k.sass")
+    functions = dict(module.kernels["k"].functions)
+    assert functions["malloc"] == 6 and "%heap" in module.symbols
+    assert int(module.kernels["k"].insts["target"][4]) == 6

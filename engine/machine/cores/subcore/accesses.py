@@ -11,14 +11,14 @@ import numpy as np
 
 from rfview.engine.compile.device import device
 from rfview.engine.events import FP64_CYCLES, SFU_CYCLES, TRANSACTIONS
-from rfview.engine.isa import FLAG_ATOM_SUCCESS, FLAG_PAST_L1, OP_ASSERTFAIL, OP_PRINTF, OP_TEX
+from rfview.engine.isa import FLAG_ATOM_GLOBAL, FLAG_ATOM_SUCCESS, FLAG_PAST_L1, OP_ASSERTFAIL, OP_PRINTF, OP_TEX
 from rfview.engine.machine.cores.subcore import values
 from rfview.engine.machine.cores.subcore.results import READ_SHIFT, release
 from rfview.engine.machine.cores.subcore.state import NUM_SUBCORES, NUM_UNITS, QUEUE_ENTRIES, UNIT_DOUBLE, UNIT_XU
 from rfview.engine.machine.marks import touch_inflight
 from rfview.engine.machine.stages import memory
 from rfview.engine.machine.stages.completion import schedule
-from rfview.engine.machine.stages.machine_state import note_success, slots, unite_address
+from rfview.engine.machine.stages.machine_state import note_global, note_success, slots, unite_address
 from rfview.engine.machine.stages.sources import fetch_registers, fetch_scalars
 from rfview.engine.machine.stages.warp_state import reconsider
 from rfview.engine.machine_code import NUM_MACHINE_ROWS
@@ -191,16 +191,21 @@ def perform(sm, key, rows, inst, arena, regions, log, mem_index, slot, first_row
     flight = sm.inflight[slot]
     warp = np.int64(flight.warp)
     result_row = values.result_row_of(sm, slot)
-    lanes = memory.perform(sm, key, rows, inst, arena, regions, log, mem_index, warp, np.int64(flight.pc),
-                           np.int64(flight.mask), first_row, result_row, memory.memory_of(sm, warp, True))
-    if lanes < 0:
+    lanes = np.int64(flight.mask)
+    if inst["flags"] & FLAG_ATOM_GLOBAL != 0:
+        lanes = note_global(rows, inst, lanes, first_row, result_row)
+        flight.pval[0] = lanes
+    if lanes != 0:
+        lanes = memory.perform(sm, key, rows, inst, arena, regions, log, mem_index, warp, np.int64(flight.pc), lanes,
+                               first_row, result_row, memory.memory_of(sm, warp, True))
+    if lanes <= 0:
         return 0
     memory.settle_space(sm, inst, sm.scratch, np.uint32(lanes))
     if inst.memory_kind != MEM_LOAD or inst["flags"] & FLAG_PAST_L1 != 0:
         sectors.note_sectors(inst, rows, first_row, np.uint32(lanes), sm.scratch)
     memory.count_access(sm, inst)
     if inst["flags"] & FLAG_ATOM_SUCCESS != 0:
-        note_success(sm, rows, inst, warp, lanes, first_row, result_row)
+        flight.pval[0] = note_success(rows, inst, lanes, first_row, result_row)
     return 0
 
 

@@ -1,0 +1,127 @@
+"""Programs of machine code for what strangers' programs had first: lanes that wait in groups, and kinds of atomics."""
+
+from __future__ import annotations
+
+import struct
+
+import numpy as np
+import pytest
+
+from rfview.engine.functional.machine import FunctionalSimulator
+from rfview.engine.machine.stages import convergence
+from rfview.engine.sass.cubin import GENERIC64, OBJECT, Cubin, Relocation, Section, Symbol
+from rfview.engine.sass.disassemble import _variables
+from rfview.engine.sass.module import module_of_listing
+from rfview.engine.state import NONE8, SPLIT_BSYNC, SPLIT_FREE, SPLIT_READY
+from tests.engine.machine_programs import plain_only
+from tests.engine.sass.test_driver import BEGIN, END, WAYS, listing, run
+
+LANES = np.arange(32)
+
+
+def out_of(kind, tmp_path, more, *lines: str) -> np.ndarray:
+    """Return what the lanes leave in R4 and R5, as (32, 2) u4."""
+    text = listing("\n".join((BEGIN, *lines, END))).replace(".registers", ".shared 64\n.registers")
+    return run(kind, tmp_path, text, **more).buffers()["out"].astype(np.uint32)
+
+
+@plain_only
+@pytest.mark.nojit
+@pytest.mark.parametrize("kind, more", WAYS)
+def test_a_warpsync_leaves_lanes_of_one_place_together_and_an_exclusive_one_each_group_alone(kind, more, tmp_path):
+    got = out_of(kind, tmp_path, more, "LOP3.LUT R3, R2, 0x18, RZ, 0xc0, !PT", "MOV R6, 0xff", "SHF.L.U32 R6, R6, R3, RZ",
+                 "WARPSYNC R6", "VOTE.ANY R5, PT, PT", "WARPSYNC.EXCLUSIVE R6", "VOTE.ANY R4, PT, PT")
+    assert got[:, 1].tolist() == [0xFFFFFFFF] * 32
+    assert got[:, 0].tolist() == [0xFF << (lane & 24) for lane in range(32)]
+
+
+@plain_only
+@pytest.mark.nojit
+@pytest.mark.parametrize("kind, more", WAYS)
+def test_what_ptxas_makes_of_an_atomic_addition_of_one_finds_its_first_lane(kind, more, tmp_path):
+    got = out_of(kind, tmp_path, more, "ISETP.LT.AND P0, PT, R2, 0x7, PT", "@P0 BRA 0x90", "MOV R5, RZ",
+                 "B------:R-:W-:-:S01 VOTEU.ANY UR4, UPT, PT", "B------:R-:W-:-:S01 MOV R6, RZ",     # ptxas's own stall counts
+                 "B------:R-:W-:-:S15 UFLO.U32 UR4, UR4", "MOV R4, UR4")
+    assert got[8:, 0].tolist() == [31] * 24
+
+
+@plain_only
+@pytest.mark.nojit
+@pytest.mark.parametrize("kind, more", WAYS[:1])
+def test_a_swap_of_64_bits_in_shared_memory_says_1_in_both_words(kind, more, tmp_path):
+    got = out_of(kind, tmp_path, more, "B------:R-:W0:-:S15 LDS.64 R4, [0x8]",
+                 "B0-----:R-:W-:-:S15 IADD3 R6, R4, 0x1, RZ", "IADD3 R7, R5, 0x3, RZ",
+                 "B------:R-:W0:-:S15 ATOMS.CAST.SPIN.64 R8, [0x8], R4, R6",
+                 "B0-----:R-:W-:-:S15 ISETP.EQ.U32.AND P0, PT, R8, 0x1, PT",
+                 "ISETP.EQ.U32.AND.EX P0, PT, R9, RZ, PT, P0", "@!P0 BRA 0x40")
+    assert sorted(map(tuple, got.tolist())) == [(turn, 3 * turn) for turn in range(32)]
+
+
+@plain_only
+@pytest.mark.nojit
+@pytest.mark.parametrize("kind, more", WAYS)
+def test_a_swap_says_in_its_predicate_whether_it_was_done(kind, more, tmp_path):
+    got = out_of(kind, tmp_path, more, "MOV R6, RZ", "IADD3 R7, R2, 0x1, RZ",
+                 "B------:R-:W0:-:S15 ATOMS.CAST.SPIN P0, R4, [0x8], R6, R7", "B0-----:R-:W-:-:S15 SEL R5, RZ, 0x1, !P0")
+    assert got.tolist() == [[1, 1]] + [[0, 0]] * 31, "the first lane finds 0"
+
+
+@plain_only
+@pytest.mark.nojit
+@pytest.mark.parametrize("kind, more", WAYS)
+def test_arrivals_at_a_barrier_object_turn_its_phase_and_begin_the_next_one(kind, more, tmp_path):
+    got = out_of(kind, tmp_path, more, "MOV R4, 0x3fffffe0", "MOV R5, 0x7fffffe0",
+                 "B------:R0:W-:-:S15 STS.64 [0x10], R4", "B0-----:R-:W-:-:S15 BAR.SYNC 0x0",
+                 "B------:R-:W1:-:S15 ATOMS.ARRIVE.64 R6, [0x10]", "B------:R-:W0:-:S15 ATOMS.ARRIVE.64 R4, [0x10]",
+                 "B01----:R-:W-:-:S15 MOV R4, R7")
+    assert got[:, 0].tolist() == (0x7FFFFFE0 + LANES).tolist(), "bits 32..63 of the object, of 32 arrivals per phase"
+    assert got[:, 1].tolist() == (0xFFFFFFE0 + LANES).tolist()
+
+
+@plain_only
+@pytest.mark.nojit
+@pytest.mark.parametrize("kind, more", WAYS)
+def test_an_atomic_with_a_predicate_is_done_in_global_memory_only_and_says_where(kind, more, tmp_path):
+    got = out_of(kind, tmp_path, more, "LOP3.LUT P2, RZ, R2, 0x1, RZ, 0xc0, !PT", "MOV R6, R22", "MOV R7, R23",
+                 "@P2 MOV R6, c[0x0][0x18]", "@P2 MOV R7, c[0x0][0x1c]", "MOV R4, 0x7", "MOV R8, 0x5",
+                 "B------:R-:W0:-:S15 ATOM.E.ADD.STRONG.GPU P0, R4, [R6.64], R8",
+                 "B------:R-:W1:-:S15 QSPC.E.S P1, RZ, [R6+0x4]", "B01----:R-:W0:-:S15 LD.E R9, [R6.64]",
+                 "SEL R5, RZ, 0x1, !P0", "B0-----:R-:W-:-:S15 SEL R10, RZ, 0x10, !P1", "IADD3 R5, R5, R10, R9")
+    odd = LANES % 2
+    assert got[:, 0].tolist() == [0] * 32, "what was there, and 0 where nothing was done"
+    assert got[:, 1].tolist() == np.where(odd, 0x10, 1 + 5).tolist()
+
+
+@plain_only
+@pytest.mark.nojit
+def test_code_reads_the_size_of_dynamic_shared_memory_and_the_address_of_the_grids_barrier(tmp_path):
+    text = listing("\n".join((BEGIN, "MOV R4, c[0x0][0x90]", "MOV R5, c[0x0][0x8c]", END)))
+    simulator = run(FunctionalSimulator, tmp_path, text)
+    workspace = next(variable for variable in simulator.placement.variables if variable.name == "%grid_workspace")
+    assert simulator.buffers()["out"][7].tolist() == [workspace.address & 0xFFFFFFFF, workspace.address >> 32]
+    assert module_of_listing(text, "k.sass").kernels["k"].meets_grid
+    assert not module_of_listing(listing(BEGIN + "\nEXIT"), "k.sass").kernels["k"].meets_grid
+
+
+@plain_only
+@pytest.mark.nojit
+def test_lanes_of_one_split_that_wait_in_different_calls_all_go_on(tmp_path):
+    simulator = run(FunctionalSimulator, tmp_path, listing(BEGIN + "\nEXIT"))
+    sm, rows, warp = simulator.sm, simulator.rows, 0
+    table = sm.warp_cold[warp].split
+    for index in range(len(table)):
+        table[index].state = SPLIT_FREE
+    table[3].state, table[3].pending, table[3].pc, table[3].mask = SPLIT_BSYNC, 2, 5, 0xFF
+    sm.warp[warp].split, sm.warp[warp].exited, sm.warp[warp].num_splits = NONE8, 0xFFFFFF00, 1
+    seen = rows[convergence.state_row(sm, warp, 2)].u
+    seen[:4], seen[4:8] = 0x0F, 0xF0
+    convergence.release(sm, rows, warp)
+    assert [(int(one.state), int(one.pc), int(one.mask)) for one in table if one.state != SPLIT_FREE] == [(SPLIT_READY, 6, 0xFF)]
+
+
+def test_a_variable_that_holds_an_address_is_relocated():
+    names = (Section("", 0, 0, 0, 0, b""), Section(".nv.global.init", 1, 16, 0, 0, struct.pack("<QQ", 4, 0)))
+    table, pointer = (Symbol(name, OBJECT, 1, at, 8, False) for name, at in (("table", 8), ("pointer", 0)))
+    cubin = Cubin("k.cubin", 80, names, (table, pointer), {".nv.global.init": (Relocation(0, GENERIC64, table, 0),)})
+    found = {variable.name: variable.relocs for variable in _variables(cubin)}
+    assert found == {"table": (), "pointer": ((0, "table", 4),)}
