@@ -120,11 +120,12 @@ def test_a_collective_lets_all_go_on_at_one_place_and_then_apart() -> None:
     assert out[:, 0].tolist() == (LANES ^ 16).tolist() and out[:, 1].tolist() == [1] * 5 + [2] * 27
 
 
-def test_lanes_of_one_place_that_name_different_members_wait_apart() -> None:
+@pytest.mark.parametrize("aux, together", [(0, 0xFFFFFFF7), (isa.WARPSYNC_EXCLUSIVE, 0)])
+def test_lanes_of_one_place_that_name_different_members_wait_apart(aux: int, together: int) -> None:
     out = go([inst(isa.OP_SHR_U32, 8, operands(r(0), 4)), inst(isa.OP_SHL32, 8, operands(r(8), 4)),
               inst(isa.OP_SHL32, 9, operands(0xFFFF, r(8))), compare(isa.CMP_EQ, r(0), 3), bra("late", guard=(0, 0)),
-              warpsync(r(9)), active(6), bra("end"), "late", warpsync(r(9)), active(6), "end", keep(6, 0)])
-    assert out[:, 0].tolist() == [0xFFF7 if lane != 3 else 8 for lane in range(16)] + [0xFFFF0000] * 16
+              warpsync(r(9), aux=aux), active(6), bra("end"), "late", warpsync(r(9), aux=aux), active(6), "end", keep(6, 0)])
+    assert out[:, 0].tolist() == [(together or 0xFFF7) if lane != 3 else 8 for lane in range(16)] + [together or 0xFFFF0000] * 16
 
 
 def test_a_branch_on_divergence_asks_whether_the_split_is_all_live_lanes() -> None:

@@ -193,7 +193,10 @@ def test_the_minimum_of_doubles_says_which_it_is_and_whether_it_is_a_nan() -> No
 
 
 def test_two_floats_become_bytes_below_a_word_that_is_kept() -> None:
-    low, *_ = apply(isa.OP_F2IP, floats([1.9, -3.0, 300.0, math.nan] * 8), floats([254.5, 255.0, 0.0, 7.0] * 8), [0xABCD] * 32, dst=12)
+    upper, lower = floats([1.9, -3.0, 300.0, math.nan] * 8), floats([254.5, 255.0, 0.0, 7.0] * 8)
+    low, *_ = apply(isa.OP_F2IP, upper, lower, [0xABCD] * 32, dst=12, flags=isa.FLAG_RZ)
+    nearest, *_ = apply(isa.OP_F2IP, upper, lower, [0xABCD] * 32, dst=12)
+    assert nearest[0] == 0xABCD0000 | 2 << 8 | 254
     assert low.tolist() == [0xABCD0000 | 1 << 8 | 254, 0xABCD0000 | 255, 0xABCD0000 | 255 << 8, 0xABCD0000 | 7] * 8
 
 
