@@ -14,7 +14,7 @@ from rfview.engine.sass.listing import (HEADER, INSTRUCTION_BYTES, Bank, Control
                                         Parameter, Place, Variable)
 
 CONTROL = re.compile(r"B([0-5-]{6}):R([0-6-]):W([0-6-]):([Y-]):S(\d\d)(?::U([0-9a-f]))?")
-INSTRUCTION = re.compile(r"([0-9a-f]{4,7}) (\S+) (@!?U?P[0-6T] )?([A-Z][A-Z0-9a-z_.]*)(?: ([^/ ].*?))?(?: // (\d+))?")
+INSTRUCTION = re.compile(r"([0-9a-f]{4,7}) (\S+) (@!?U?P[0-6T] )?([A-Z][A-Z0-9a-z_.]*)(?: ([^/ ].*?))?(?: // (\d{1,9}))?")
 TYPE = re.compile(r"[busf](?:8|16|32|64)")
 MOST = 1 << 30              # bytes of a variable, numbers of other kinds
 MOST_BANK = 1 << 16         # bytes of a constant bank

@@ -16,7 +16,9 @@ from rfview.engine.errors import SassError
 WHEELS = {"ptxas": "nvidia-cuda-nvcc", "nvdisasm": "nvidia-cuda-nvdisasm"}
 OTHERS = ("{}-cu13", "{}-cu12", "triton")       # packages that bring the tools, too
 TARGET = re.compile(r"^(\s*\.target\s+sm_)(\d{1,4})[af]?\b", re.MULTILINE)
-TOOL_S = 600.0      # timeout; optimising a kernel of 100,000 instructions takes minutes
+# timeouts: optimising a kernel of 100,000 instructions takes minutes; disassembling takes seconds, but never ends for some
+# damaged files
+LIMITS_S = {"ptxas": 600.0, "nvdisasm": 60.0}
 FMAD = "false"      # PTX says where a product and a sum are rounded once (fma) or twice (mul, add): compiled as written
 
 
@@ -64,10 +66,11 @@ def disassembled(cubin: bytes, path: str) -> str:
 
 def _run(words: list[str], path: str, folder: str) -> str:
     name = Path(words[0]).name
+    limit_s = LIMITS_S[Path(name).stem]
     try:
-        done = subprocess.run(words, capture_output=True, text=True, errors="replace", check=False, timeout=TOOL_S)
+        done = subprocess.run(words, capture_output=True, text=True, errors="replace", check=False, timeout=limit_s)
     except subprocess.TimeoutExpired:
-        raise SassError(f"{path}: {name} did not finish within {TOOL_S:.0f} s") from None
+        raise SassError(f"{path}: {name} did not finish within {limit_s:.0f} s") from None
     except OSError as problem:
         raise SassError(f"{path}: {words[0]} cannot be run: {problem.strerror or problem}") from None
     if done.returncode:

@@ -1,4 +1,4 @@
-"""A few cases of the fuzz targets for PTX, launch files and texts, and those that once broke something."""
+"""A few cases of the fuzz targets for PTX, machine code, launch files and texts, and those that once broke something."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rfview.sessions.search.marks import Marks
 from tests.robustness.__main__ import GOOD, tally
 
 
-@pytest.mark.parametrize(("target", "count"), [("ptx", 60), ("launch", 80), ("words", 400)])
+@pytest.mark.parametrize(("target", "count"), [("ptx", 60), ("machine_code", 40), ("launch", 80), ("words", 400)])
 def test_changed_inputs_are_taken_or_refused(target: str, count: int) -> None:
     outcomes, _ = tally(target, seed=3, first=0, count=count, minutes=None)
     assert set(outcomes) <= GOOD and outcomes["refused"] and len(outcomes) > 1, outcomes
