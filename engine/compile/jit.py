@@ -44,7 +44,7 @@ def _stored(function: Callable[..., Any], content: str = "", **options: Any) -> 
     if OFF:     # NumPy's scalars wrap like the machine's words, but warn about it
         return np.errstate(all="ignore")(function)
     made = njit(nogil=True, error_model="numpy", **options)(function)
-    made._cache = stored.Stored(function, content)
+    made._cache = stored.Stored(function, content, makes_arrays=options.get("_nrt", True))
     return made
 
 

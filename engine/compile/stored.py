@@ -44,11 +44,12 @@ class Unusable(Exception):
 class Stored(caching.NullCache):
     """numba's cache of one function; functions of equal content share machine code, wherever their files are.
 
-    content: a hash of the sources, other than its own file, that no type of its arguments carries.
+    content: a hash of the sources, other than its own file, that no type of its arguments carries. makes_arrays: its code
+    needs numba's runtime, which takes numba as long to prepare as all else that loading needs.
     """
 
-    def __init__(self, function: Callable[..., Any], content: str = ""):
-        self.function, code = function, function.__code__
+    def __init__(self, function: Callable[..., Any], content: str = "", makes_arrays: bool = True):
+        self.function, code, self.makes_arrays = function, function.__code__, makes_arrays
         with suppress(OSError):     # a function typed in a notebook has no file
             content += hashlib.sha256(Path(inspect.getfile(function)).read_bytes()).hexdigest()
         closed_over = tuple(cell.cell_contents for cell in function.__closure__ or ())
@@ -69,8 +70,10 @@ class Stored(caching.NullCache):
         """Return the machine code for these types, None if it has to be compiled; an unusable file is removed."""
         name = self.name_of(sig)
         # without numba_parts, what compiling needs is also needed to load
-        prepare = rtsys.initialize if numba_parts.FITS else type(target_context).refresh
-        prepare(target_context)
+        if not numba_parts.FITS:
+            target_context.refresh()
+        elif self.makes_arrays:
+            rtsys.initialize(target_context)
         try:
             content = read(name)
             with signals_deferred():        # LLVM calls back into Python to get the code

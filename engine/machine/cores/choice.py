@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from types import ModuleType
 from typing import Any
 
 from rfview.engine.compile.device import declare
 from rfview.engine.machine.cores import collector
-from rfview.engine.machine.cores.subcore import loop as subcore
+
+
+def _core_of(fields: Collection[str]) -> ModuleType:
+    """Return the module of the core whose parameters have these fields; the sub-core's is imported on first use."""
+    if "core" not in fields:
+        return collector
+    from rfview.engine.machine.cores.subcore import loop    # start-up cost: half of the code of all cores
+
+    return loop
 
 
 def _bound(name: str) -> Callable[..., Any]:
     """Return a function that calls one of the same name in the core of `spec`, its third argument."""
-    of_collector, of_subcore = getattr(collector, name), getattr(subcore, name)
 
     def call(sm: Any, rf: Any, spec: Any, *rest: Any) -> Any:
-        return (of_subcore if "core" in spec.dtype.names else of_collector)(sm, rf, spec, *rest)
+        return getattr(_core_of(spec.dtype.names), name)(sm, rf, spec, *rest)
 
     call.__name__ = name
-    call.__doc__ = of_collector.__doc__
-    declare(call, lambda sm, rf, spec, *rest: of_subcore if "core" in spec.fields else of_collector)
+    call.__doc__ = getattr(collector, name).__doc__
+    declare(call, lambda sm, rf, spec, *rest: getattr(_core_of(spec.fields), name))
     return call
 
 

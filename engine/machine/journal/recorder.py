@@ -7,7 +7,7 @@ import numpy as np
 from rfview.engine import state
 from rfview.engine.chunk import MOST_CHOSEN, Blocks, Chunk, Rows, Writes
 from rfview.engine.compile.bits import ctz64
-from rfview.engine.compile.jit import entry, key_dtype, record
+from rfview.engine.compile.jit import key_dtype, lean_entry, record
 from rfview.engine.machine.journal.log import CHOSEN, COUNTED, LOG, STATE, VALUES, WATCHED, WRITTEN
 from rfview.engine.machine.journal.words import HOT_WORD, RECORDED_WORDS, WIDTH
 
@@ -143,7 +143,7 @@ def aligned_words(count: int) -> np.ndarray:
     return held[first : first + count]
 
 
-@entry
+@lean_entry
 def expand(key, block_end, block_at, block_mask, end, index):
     """Write the number of each changed word of a journal's blocks, and their count up to each cycle's end."""
     count = 0
