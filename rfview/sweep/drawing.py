@@ -103,7 +103,7 @@ def figure_of(groups: Groups) -> Figure:
     places = [*groups.places, *(["geo. mean"] if groups.means else [])]
     bars = max(1, len(groups.series)) * BAR + GAP
     longest = max(_wide(place, SMALL) for place in places)
-    are_upright = max(bars, longest + GAP) * len(places) > WIDEST      # names below each other would make it too wide
+    are_upright = longest + GAP > bars and (longest + GAP) * len(places) > WIDEST      # names would make it too wide
     room = max(LEAST_WIDE - LEFT - RIGHT, (bars if are_upright else max(bars, longest + GAP)) * len(places))
     legend, rows = _legend(groups, room)
     above_means = 1.12      # for their numbers
@@ -152,7 +152,12 @@ def _axes(groups: Groups, frame: Frame) -> Iterator[Shape]:
         yield Words(LEFT - 5, y + 3, f"{value:,.{digits}f}", SMALL, "end")
     if groups.request.base and frame.most > 1:
         yield Stroke(LEFT, frame.y(1), LEFT + frame.room, frame.y(1), INK, 0.9)
-    yield Words(14, frame.above + HIGH / 2, groups.quantity, USUAL, "middle", upright=True)
+    yield Words(14, frame.above + HIGH / 2, groups.in_words, USUAL, "middle", upright=True)
+
+
+def colour(groups: Groups, at: int) -> str:
+    """Return the colour of a series. The first is the base's, which has no bars: others look alike with and without it."""
+    return COLOURS[(at + bool(groups.base)) % len(COLOURS)]
 
 
 def _bars(groups: Groups, place: str, left: float, frame: Frame, is_mean: bool) -> Iterator[Shape]:
@@ -163,9 +168,11 @@ def _bars(groups: Groups, place: str, left: float, frame: Frame, is_mean: bool) 
         if value is None:
             continue
         x, y = left + at * BAR, frame.y(value)
-        yield Box(x + 0.5, y, BAR - 1, frame.bottom - y, COLOURS[at % len(COLOURS)], name in groups.hatched,
+        yield Box(x + 0.5, y, BAR - 1, frame.bottom - y, colour(groups, at), name in groups.hatched,
                   f"{place} {name}: {number(value)}")
         if is_mean:
+            wide = _wide(number(value), SMALL)
+            yield Box(x + 0.5, y - 3 - wide, BAR - 1, wide, "#FFFFFF")       # no line goes through the number
             yield Words(x + BAR / 2 + 3, y - 3, number(value), SMALL, upright=True)
         elif cell is not None and frame.y(cell.low) - frame.y(cell.high) > SHORTEST:
             low, upper, middle = frame.y(cell.low), frame.y(cell.high), x + BAR / 2
@@ -183,7 +190,7 @@ def _legend(groups: Groups, room: float) -> tuple[list[Shape], int]:
         wide = 22 + _wide(text, SMALL + 1)
         if x > LEFT and x + wide > LEFT + room:
             x, y = LEFT, y + ROW
-        shapes.append(Box(x, y - 8, 9, 9, COLOURS[at % len(COLOURS)], name in groups.hatched))
+        shapes.append(Box(x, y - 8, 9, 9, colour(groups, at), name in groups.hatched))
         shapes.append(Words(x + 13, y, text, SMALL + 1))
         x += wide
     return shapes, round((y - 14.0) / ROW) + 1 if names else 0

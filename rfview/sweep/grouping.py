@@ -23,6 +23,8 @@ from rfview.sweep.columns import BY_NAME
 NUMBERS = ("int", "float")
 GROUPS = ("kernel", "design", "scheduler", "preset", "outcome", "version", "engine")
 MAPS = ("counts", "stalls")
+IN_WORDS = {"ipc": "IPC", "energy_pj": "register file energy, pJ", "energy_dynamic_pj": "dynamic energy, pJ",
+            "energy_leakage_pj": "leakage energy, pJ", "energy_refresh_pj": "refresh energy, pJ"}
 SPEED = "speed"                 # cycles of the base / cycles
 DIMENSIONS = ("kernel", "launch", "design", "scheduler", "preset", "max_cycles", "level", "version", "engine")
 MAX_BARS = 400
@@ -81,6 +83,14 @@ class Groups:
         if not one.base:
             return one.y
         return f"speed, cycles of {one.base} ÷ cycles" if one.y == SPEED else f"{one.y} ÷ {one.y} of {one.base}"
+
+    @property
+    def in_words(self) -> str:
+        """What the bars are, in a paper's words."""
+        name, base = IN_WORDS.get(self.request.y, ""), self.request.base
+        if not name:
+            return self.quantity
+        return f"{name.partition(',')[0]} ÷ that of {base}" if base else name
 
 
 def parse(text: str, *, where: Iterable[str] = (), means: Iterable[str] = (), base: str = "",

@@ -6,7 +6,7 @@ import csv
 import io
 import math
 
-from rfview.sweep.grouping import Groups
+from rfview.sweep.grouping import Cell, Groups
 
 FORMATS = ("md", "latex", "csv")
 MEAN = "geometric mean"
@@ -23,6 +23,12 @@ def number(value: float) -> str:
     return f"{value:.2f}" if abs(value) < 10 else f"{value:.1f}"
 
 
+def ranged(cell: Cell) -> str:
+    """Return a bar's value and, if it shows in these digits, its range: "1.03 [1.03, 1.07]"."""
+    low, high = number(cell.low), number(cell.high)
+    return number(cell.value) if low == high else f"{number(cell.value)} [{low}, {high}]"
+
+
 def rows_of(groups: Groups) -> tuple[list[str], list[list[str]]]:
     """Return the heads and the rows as texts; the base's absolute values first if the others are relative to them."""
     request = groups.request
@@ -32,7 +38,7 @@ def rows_of(groups: Groups) -> tuple[list[str], list[list[str]]]:
     for place in groups.places:
         values = [groups.cells.get((place, name)) for name in groups.series]
         base = [number(groups.base[place]) if place in groups.base else ""] if absolute else []
-        rows.append([place, *base, *("" if cell is None else number(cell.value) for cell in values)])
+        rows.append([place, *base, *("" if cell is None else ranged(cell) for cell in values)])
     if groups.means:
         rows.append([MEAN, *([""] if absolute else []), *(number(groups.means[name]) for name in groups.series)])
     return [" and ".join(request.x), *absolute, *(name or request.y for name in names)], rows
@@ -40,7 +46,8 @@ def rows_of(groups: Groups) -> tuple[list[str], list[list[str]]]:
 
 def caption(groups: Groups) -> str:
     """Return what the table shows, and how it was made."""
-    return f"{groups.quantity} ({'; '.join(note for note in groups.notes if note)})"
+    notes = "; ".join(note for note in groups.notes if note)
+    return f"{groups.in_words} ({notes.replace('whiskers:', 'in brackets:')})"      # what a figure draws
 
 
 def table(groups: Groups, form: str) -> str:
