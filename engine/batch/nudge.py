@@ -46,10 +46,11 @@ class Chance:
 
     @property
     def text(self) -> str:
-        """Return the range as "-0.5 % to +0.0 %", or how many runs are missing."""
+        """Return the range as "-0.5 % to +0.0 %", "0.0 %" if none moves the end, or how many runs are missing."""
         if not self.is_known:
             return f"{len(self.nudged)} of {self.planned} nudged runs" if self.planned else "not measured"
-        return " to ".join(f"{100 * (end - self.cycles) / max(1, self.cycles):+.1f} %" for end in self.ends)
+        ends = [round(100 * (end - self.cycles) / max(1, self.cycles), 1) for end in self.ends]
+        return " to ".join(f"{end:+.1f} %" for end in ends) if any(ends) else "0.0 %"
 
 
 def steps(simulator: Simulator, number: int, pace: int = 1 << 20) -> Iterator[int]:

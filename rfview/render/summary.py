@@ -29,7 +29,7 @@ def chosen(scene: Scene) -> int:
 def render(scene: Scene, width: int, height: int) -> list[Line]:
     """Return the SUMMARY panel.
 
-     SUMMARY  100 % = 4,684,312 warp-cycles of resident warps, or 143,189 cycles
+     SUMMARY  100 % = 4,684,312 resident warp-cycles, or 143,189 cycles
     ▸ 1  LD/ST limits this run: it needs 141,312 of the 143,189 cycles (98.7 %) ..
          only less of that work makes it end earlier
       2  mm.cu:11 sends 16.0 cache lines per access, where 1 would do ..      mm.cu:11
@@ -42,7 +42,7 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
     if summary is None or isinstance(summary, Progress):
         return fill([title(width, "SUMMARY", focus=focus), *_missing(scene, summary, width)], width, height)
     until = "" if summary.ended else "  so far"
-    info = f"100 % = {number(summary.resident)} warp-cycles of resident warps, or {number(summary.cycles)} cycles{until}"
+    info = f"100 % = {number(summary.resident)} resident warp-cycles, or {number(summary.cycles)} cycles{until}"
     lines = [title(width, "SUMMARY", info, focus=focus), blank(width)]
     tables = height >= 3 + 4 * len(summary.sentences) + TABLES
     gaps = height >= 4 + 4 * len(summary.sentences)

@@ -82,7 +82,7 @@ class PanelView(Guarded, Widget):
 
     def on_click(self, event: events.Click) -> None:
         event.stop()
-        self.post_message(Clicked(self.panel, event.x, event.y, event.chain > 1))
+        self.post_message(Clicked(self.panel, event.x - self.gutter.left, event.y, event.chain > 1))
 
     def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
         event.stop()

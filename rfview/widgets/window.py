@@ -23,6 +23,12 @@ class WindowView(PanelView):
     def __init__(self, strips: StripCache):
         super().__init__(strips, "window")
 
+    def frame(self, width: int, height: int, is_lined: bool) -> None:
+        """Set the size of the content; is_lined: with lines at its sides, where no ground tells it from what is behind."""
+        self.styles.width, self.styles.height = width + 2 * is_lined, height
+        line = ("ascii" if self.strips.palette.ascii else "solid", "ansi_default")
+        self.styles.border_left = self.styles.border_right = line if is_lined else None
+
 
 class PictureView(WindowView):
     """Shows pieces of graphics in place of blanks; only rows that differ are repainted."""

@@ -88,7 +88,7 @@ class Popup(Keyed, Layer):
         width = min(self.wanted[0], self.app.size.width - edge)
         height = min(self.wanted[1], self.app.size.height - 2)
         view = self.query_one(WindowView)
-        view.styles.width, view.styles.height = width, height
+        view.frame(width, height, is_lined=not self.strips.palette.grounds.get("popup") and width + 2 <= self.app.size.width)
         lines = [line if line.ground else Line(line.spans, "popup") for line in self.lines(width, height)]
         view.show(lines)
 

@@ -77,7 +77,8 @@ class StatisticsWindow(Popup):
 
     def lines(self, width: int, height: int) -> list[Line]:
         """Return the table and the keys."""
-        hints = self.keys.hints("left_end_back", "right_end_back", ("down", "scroll"), ("step", "step"), "copy", "close")
+        hints = self.keys.hints("left_end_back", "right_end_back", ("down", "scroll"), ("step", "step"), ("copy", "copy"),
+                                "close")
         names = tuple(f"{name} {number(cycle)}" for name, cycle in self.ends())
         body = statistics.render(self.main.scene, self.statistics, (names[0], names[1]), width, height - 1, self.selected)
         return [*body, hint_row(width, hints)]
@@ -140,7 +141,7 @@ class TraceWindow(Popup):
         first = visible_from(self.selected, len(self.order), rows)
         lines = [self.row(width, index, ends, at == self.selected)
                  for at, index in enumerate(self.order) if first <= at < first + rows]
-        hints = self.keys.hints(("open", "go there"), "sort", "copy", "close")
+        hints = self.keys.hints(("open", "go there"), "sort", ("copy", "copy"), "close")
         return [heading.line(), names.line(), *fill(lines, width, rows), hint_row(width, hints)]
 
     def columns(self, width: int) -> list[int]:
