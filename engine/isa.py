@@ -55,8 +55,9 @@ _NAMES = (
     "LD ST ATOM RED LDPARAM SREG BRA BRA_UNI EXIT BAR BAR_WARP MEMBAR TRAP BRKPT NANOSLEEP PRINTF ASSERTFAIL TEX "
     # of machine code: computed by values/machine, then executed by stages
     "ADD3 ADD3_CC MAD_CC MAD_WIDE_CC LEA LOP3_P FUNNEL SETP_EX MINMAX3 FLOAT_PAIR FCHK DMINMAX F2IP VOTE_BOTH "
-    "R2UR ELECT "
-    "PLOP3 P2R R2P B2R JUMP BSSY BSYNC BREAK BMOV WARPSYNC ENDCOLLECTIVE YIELD"
+    "R2UR ELECT PACKED PRODUCT MOVM "
+    "PLOP3 P2R R2P B2R JUMP BSSY BSYNC BREAK BMOV WARPSYNC ENDCOLLECTIVE YIELD "
+    "LDGSTS LDGDEPBAR LDSM STSM"
 ).split()
 (
     OP_NOP, OP_MOV32, OP_MOV64, OP_ADD32, OP_SUB32, OP_MUL_LO32, OP_MAD_LO32, OP_AND32, OP_OR32, OP_XOR32, OP_NOT32,
@@ -78,8 +79,9 @@ _NAMES = (
     OP_LD, OP_ST, OP_ATOM, OP_RED, OP_LDPARAM, OP_SREG, OP_BRA, OP_BRA_UNI, OP_EXIT, OP_BAR, OP_BAR_WARP,
     OP_MEMBAR, OP_TRAP, OP_BRKPT, OP_NANOSLEEP, OP_PRINTF, OP_ASSERTFAIL, OP_TEX,
     OP_ADD3, OP_ADD3_CC, OP_MAD_CC, OP_MAD_WIDE_CC, OP_LEA, OP_LOP3_P, OP_FUNNEL, OP_SETP_EX, OP_MINMAX3, OP_FLOAT_PAIR,
-    OP_FCHK, OP_DMINMAX, OP_F2IP, OP_VOTE_BOTH, OP_R2UR, OP_ELECT,
+    OP_FCHK, OP_DMINMAX, OP_F2IP, OP_VOTE_BOTH, OP_R2UR, OP_ELECT, OP_PACKED, OP_PRODUCT, OP_MOVM,
     OP_PLOP3, OP_P2R, OP_R2P, OP_B2R, OP_JUMP, OP_BSSY, OP_BSYNC, OP_BREAK, OP_BMOV, OP_WARPSYNC, OP_ENDCOLLECTIVE, OP_YIELD,
+    OP_LDGSTS, OP_LDGDEPBAR, OP_LDSM, OP_STSM,
 ) = range(len(_NAMES))
 REVERSE: dict[int, str] = {code: name.lower() for code, name in enumerate(_NAMES)}
 
@@ -180,6 +182,19 @@ BRA_DIV, BRA_CONV, BRA_IF = 1, 2, 4         # lanes go only if psrc[0] holds
 # aux of OP_BSSY, OP_BSYNC, OP_BREAK, OP_BMOV: barrier register | these
 BREAK_IF, BMOV_TO_BARRIER, BMOV_CLEAR = 256, 256, 512
 WARPSYNC_COLLECTIVE, WARPSYNC_EXCLUSIVE = 1, 2       # aux of OP_WARPSYNC
+# aux of OP_PACKED: bits of an element (8, 16, 32) | operation of a and b << 8 | of that and c << 11 | these
+(PACKED_FIRST, PACKED_ADD, PACKED_SUB, PACKED_MIN, PACKED_MAX, PACKED_DISTANCE) = range(6)
+PACKED_SHIFT, PACKED_SHIFT_C = 8, 11
+PACKED_SIGNED, PACKED_RELU, PACKED_SUM = 1 << 14, 1 << 15, 1 << 16      # SUM: of all elements, plus c
+# aux of OP_PRODUCT (tensor cores): what A and B hold | these
+(PRODUCT_F16, PRODUCT_BF16, PRODUCT_TF32, PRODUCT_F64, PRODUCT_INT8, PRODUCT_INT4, PRODUCT_BITS) = range(7)
+PRODUCT_KINDS = 7
+PRODUCT_TALL, PRODUCT_DEEP = 8, 16          # 16 rows, not 8; two registers of each row along k, not one
+PRODUCT_SIGNED_A, PRODUCT_SIGNED_B, PRODUCT_SATURATES = 32, 64, 128         # of integers
+PRODUCT_AND, PRODUCT_HALVES = 32, 128       # of bits: AND, not XOR; of halves: C and D are halves, too
+# aux of OP_LDGSTS: shift of the register part of the shared address | LDGSTS_ZFILL
+LDGSTS_ZFILL = 8        # the low bits of the global address say how many bytes at the end are zeros instead
+MATRIX_TRANSPOSED = 8    # aux of OP_LDSM, OP_STSM: matrices (1, 2, 4) | this
 
 
 def mnemonic(op: int) -> str:

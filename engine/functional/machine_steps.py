@@ -7,16 +7,17 @@ import numpy as np
 from rfview.engine.compile.device import device
 from rfview.engine.functional.gather import move_words, operand_row
 from rfview.engine.functional.steps import write_registers
-from rfview.engine.isa import FLAG_ATOM_GLOBAL, FLAG_ATOM_SUCCESS, OP_ASSERTFAIL, OP_PLOP3, OP_PRINTF, OP_SREG, OP_TEX
+from rfview.engine.isa import (FLAG_ATOM_GLOBAL, FLAG_ATOM_SUCCESS, OP_ASSERTFAIL, OP_LDGSTS, OP_PLOP3, OP_PRINTF, OP_SREG,
+                               OP_TEX)
 from rfview.engine.machine.rows import copy_row
-from rfview.engine.machine.stages import memory
+from rfview.engine.machine.stages import compound, memory
 from rfview.engine.machine.stages.inflight import take
 from rfview.engine.machine.stages.machine_state import (move_state, note_global, note_success, slots, unite_address,
                                                           write_predicates)
 from rfview.engine.machine.stages.sources import ALL_LANES, fetch_registers, fetch_scalars, predicate, write_uniform
 from rfview.engine.machine.stages.special import special_register
 from rfview.engine.machine_code import NUM_MACHINE_ROWS
-from rfview.engine.program import NO_REG, UNIT_LDST
+from rfview.engine.program import NO_REG, NUM_DST_ROWS, UNIT_LDST
 from rfview.engine.state import WRITE_BACK
 from rfview.engine.values.lanes import BODIES, MACHINE_BODIES
 from rfview.engine.values.machine import execute_machine
@@ -79,6 +80,7 @@ def write_results(sm, rows, inst, warp, lanes, result_row):
 def access(sm, key, rows, inst, arena, regions, log, mem_index, warp, pc, lanes, own, base, first_row):
     """Execute a memory instruction, whose slots that are no registers are in their rows."""
     result_row = first_row + NUM_MACHINE_ROWS
+    copied = predicate(sm, inst, warp, 0) if inst.op == OP_LDGSTS else ALL_LANES
     if inst.op == OP_PRINTF or inst.op == OP_ASSERTFAIL:
         fetch_registers(rows, inst, base, first_row)
         slot = take(sm, warp, pc, lanes, lanes, inst)
@@ -94,8 +96,9 @@ def access(sm, key, rows, inst, arena, regions, log, mem_index, warp, pc, lanes,
                     copy_row(rows, base + np.int64(inst.src[slot]), first_row + slot)
             unite_address(rows, inst, first_row)
             low, high, first_slot = first_row, first_row + 1, 2
-        if inst.dst_uniform == 0 and move_words(inst, handle(rows), base, first_row, low, high, np.uint32(lanes),
-                                                handle(arena), handle(regions), len(regions), own, handle(sm.scratch)):
+        if inst.dst_uniform == 0 and inst.op < OP_LDGSTS and move_words(
+                inst, handle(rows), base, first_row, low, high, np.uint32(lanes), handle(arena), handle(regions),
+                len(regions), own, handle(sm.scratch)):
             return 0
         for slot in range(first_slot, 6):
             if (np.int64(inst.src_mask) >> slot) & 1:
@@ -105,7 +108,8 @@ def access(sm, key, rows, inst, arena, regions, log, mem_index, warp, pc, lanes,
         reached = note_global(rows, inst, lanes, first_row, result_row)
         write_predicates(sm, inst, warp, np.uint64(reached), lanes)
     if reached != 0:
-        memory.perform(sm, key, rows, inst, arena, regions, log, mem_index, warp, pc, reached, first_row, result_row, own)
+        compound.perform(sm, key, rows, inst, arena, regions, log, mem_index, warp, pc, reached, copied, first_row,
+                         result_row, result_row + NUM_DST_ROWS, own)
     if sm.error != 0:
         return 0
     if inst["flags"] & FLAG_ATOM_SUCCESS != 0:

@@ -10,6 +10,7 @@ from rfview.engine.hazards.effects import FIRST_ACCESS, PREDICATE, UNIFORM, Effe
 from rfview.engine.machine.cores.subcore.state import CLASSES
 
 FMA = ("fma", "imad", "wide", "wide.late")
+TENSOR = ("tensor", "tensor_half", "tensor_small")
 # per producer: of consumers alu, fma, memory, other variable, branch, double; Turing (sm_75) and later
 _BOUNDS = {
     "alu": ((4, 5, 6, 6, 6, 6), (4, 5, 5, 4, 4, 6)),
@@ -18,13 +19,16 @@ _BOUNDS = {
     "half": ((8, 8, 8, 8, 8, 8), (5, 5, 5, 4, 5, 6)),
     "half.mma": ((10, 10, 7, 7, 6, 10), (10, 10, 7, 7, 6, 10)),
     "double": ((10, 10, 7, 6, 6, 8), (10, 10, 7, 6, 6, 8)),
-    "tensor": ((22, 22, 22, 22, 22, 22), (17, 17, 17, 17, 17, 17)),
+    "tensor": ((24, 24, 24, 24, 24, 24), (24, 24, 23, 23, 24, 24)),
+    "tensor_half": ((14, 14, 14, 14, 14, 14), (16, 16, 15, 15, 16, 16)),
+    "tensor_small": ((10, 10, 10, 10, 10, 10), (13, 13, 12, 13, 13, 13)),
     "none": ((6, 6, 6, 6, 6, 6), (6, 6, 6, 6, 6, 6)),
 }
 ALU, FP, MEMORY, VARIABLE, BRANCH, DOUBLE = range(6)
 UNIFORM_CYCLES, UNIFORM_PREDICATE_CYCLES, UNIFORM_GUARD_CYCLES = 2, 4, 5
 WIDE_CYCLES = 2         # between the words of IMAD.WIDE
 HALF_CYCLES = (6, 4)    # between halves; Turing and later
+TENSOR_OPERAND = (6, 7)     # from an instruction of fixed latency to one for tensor cores
 # a predicate as an operand: of FMA a cycle later; as a guard or a branch's condition
 PREDICATE_CYCLES, GUARD_CYCLES, GUARD_CYCLES_TURING, DOUBLE_PREDICATE, DOUBLE_GUARD = 4, 13, 12, 6, 14
 
@@ -39,6 +43,8 @@ def needed(producer: Effects, register: int, consumer: Effects, role: str, sm: i
         return HALF_CYCLES[sm > 75]
     kind = "alu" if producer.kind == "branch" else "fma" if producer.kind in FMA else producer.kind
     bounds = _BOUNDS[kind][sm > 75]
+    if consumer.kind in TENSOR and producer.kind not in TENSOR:
+        return max(TENSOR_OPERAND[sm > 75], bounds[FP])
     early = WIDE_CYCLES * (role == "late" or producer.kind == "wide.late" and register == producer.writes[0])
     return (min(bounds[:2]) if consumer.kind == "either" else bounds[_column(consumer, role)]) - early
 
@@ -50,7 +56,7 @@ def _column(consumer: Effects, role: str) -> int:
         return BRANCH
     if consumer.is_variable:
         return MEMORY if CLASSES.index(consumer.kind) >= FIRST_ACCESS and role != "operand" else VARIABLE
-    return FP if consumer.kind in (*FMA, "half", "half.mma", "tensor") else ALU
+    return FP if consumer.kind in (*FMA, "half", "half.mma", *TENSOR) else ALU
 
 
 def _of_predicate(producer: Effects, consumer: Effects, role: str, sm: int) -> int:
@@ -69,4 +75,6 @@ def result_cycles(effects: Effects, sm: int) -> int:
     if effects.kind in ("uniform", "branch"):
         return 1
     bounds = _BOUNDS["fma" if effects.kind in FMA else effects.kind][sm > 75]
+    if effects.kind in TENSOR:
+        return bounds[ALU] - 1          # mined: their results may be overwritten by ones that come in the same cycle
     return bounds[DOUBLE] if effects.kind == "double" else min(bounds[:2])

@@ -70,20 +70,23 @@ class Draft:
             raise NotExecuted(f"with operand {operand.text}")
         return code
 
-    def rows(self, slot: int, operand: Operand, count: int, kind: str = "i32") -> None:
-        """Fill row slots from `slot` on with the words of an operand, without its sign unless it is a number."""
+    def rows(self, slot: int, operand: Operand, count: int, kind: str = "i32", word: int = 0) -> None:
+        """Fill row slots from `slot` on with the words of an operand, without its sign unless it is a number.
+
+        word: the first of its words.
+        """
         kinds = {"R": "src_mask", "UR": "uniform_mask", "c": "const_mask"}
         if operand.kind in kinds and not (operand.number is None and operand.kind != "c"):
             if operand.terms:
                 raise NotExecuted(f"with operand {operand.text}")
-            for word in range(count):
-                self._row(slot + word, kinds[operand.kind], operand, word)
+            for place in range(count):
+                self._row(slot + place, kinds[operand.kind], operand, word + place)
         elif operand.kind == "s":
             self._symbol(slot, operand, count)
         else:
             value = number_of(operand, kind)
-            for word in range(count):
-                self.number(slot + word, value >> 32 * word & M32)
+            for place in range(count):
+                self.number(slot + place, value >> 32 * place & M32)
 
     def _row(self, slot: int, mask: str, operand: Operand, word: int) -> None:
         setattr(self, mask, getattr(self, mask) | 1 << slot)

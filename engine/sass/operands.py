@@ -14,6 +14,7 @@ FLOAT = re.compile(r"[^\s:\[\]]+:([0-9a-f]{8})")
 BARRIER = re.compile(r"B(\d{1,2})")
 TERM = re.compile(r"(U?R)(\d{1,3}|Z)((?:\.\w+)*)")
 SYMBOL_WORD = re.compile(r"32@(lo|hi)\((.+)\)")
+TWO_ADDRESSES = re.compile(r"((?:^|, )\[[^]]*\])(?=\[)")      # of LDGSTS for sm_80
 ADDEND = re.compile(r"(.+?)(?:\s*\+\s*(-?0x[0-9a-f]+|\d+))?")
 REGISTERS = {"R": 255, "UR": 255}       # numbers below these; RZ and URZ have none
 
@@ -72,7 +73,8 @@ def operand_of(text: str) -> Operand:
 
 
 def split(text: str) -> list[str]:
-    """Return the operands of a text, separated by commas outside of brackets."""
+    """Return the operands of a text, separated by commas outside of brackets; two addresses may stand side by side."""
+    text = TWO_ADDRESSES.sub(r"\1, ", text)
     parts, depth, start = [], 0, 0
     for at, letter in enumerate(text):
         if letter in "[(":

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from rfview.engine.sass.listing import Instruction
 
 _OPCODES = {
-    "tensor cores": "HMMA IMMA DMMA BMMA HGMMA IGMMA QGMMA LDSM STSM MOVM",
-    "asynchronous copies": "LDGSTS LDGDEPBAR ARRIVES SYNCS FENCE",
+    "tensor cores": "HMMA IMMA DMMA QMMA HGMMA IGMMA QGMMA MOVM",
+    "asynchronous copies": "ARRIVES SYNCS FENCE UBLKCP UTMALDG UTMASTG",
     "textures and surfaces": "TEX TLD4 TXD TXQ SULD SUST SURED SUATOM",
 }
 _PURPOSES = {opcode: purpose for purpose, opcodes in _OPCODES.items() for opcode in opcodes.split()}

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from rfview.engine import isa
 from rfview.engine.sass.draft import Draft
 from rfview.engine.sass.form import ANY, Form
-from rfview.engine.sass.lower import control, conversions, floats, integers, memory, moves, predicates, shifts, warp
+from rfview.engine.sass.lower import control, conversions, floats, integers, memory, moves, predicates, shifts, tensor, warp
 
 
 class Row(NamedTuple):
@@ -32,6 +32,9 @@ SCOPES = "E SYS GPU CTA SM STRONG WEAK CONSTANT PRIVATE MMIO EF EL LU EU NA LTC6
 WIDTH = "U 32 64 128 U8 S8 U16 S16 "
 ATOMIC = "ADD MIN MAX INC DEC AND OR XOR EXCH CAS CAST SPIN POPC ARRIVE F32 F64 F16x2 BF16x2 S32 U32 U64 S64 64 32 FTZ RN "
 
+PACKED = "U32 S32 U8x4 S8x4 U16x2 S16x2 RELU"
+SHAPES = "884 8x8x4 1684 1688 16816 8816 8832 16832 16864 88128 168128 168256 "
+
 ROWS = (
     Row("MOV", "64 U32", "d a n?", moves.move),
     Row("R2UR", "", "q? d a", moves.to_uniform),
@@ -42,13 +45,14 @@ ROWS = (
     Row("CS2R CS2UR", "32", "d w", moves.special_register),
 
     Row("IADD3", "X 64", "d q? q? a b c p? p?", integers.add),
-    Row("IADD VIADD", "X 64", "d q? a b p?", integers.add),
+    Row("IADD VIADD", "X 64 16x2 U8x4", "d q? a b p?", integers.add),
     Row("IMAD", "WIDE HI X U32 S32 MOV SHL IADD", "d q? a b c p?", integers.multiply),
     Row("LEA", "HI X SX32", "d q? a b c? n p?", integers.scaled_add),
-    Row("IMNMX VIMNMX", "U32 S32", "d q? q? a b p", integers.extreme),
-    Row("VIMNMX3 VIADDMNMX", "U32 S32", "d q? a b c p", integers.extreme_of_three),
+    Row("IMNMX VIMNMX", PACKED, "d q? q? a b p", integers.extreme),
+    Row("VIMNMX3 VIADDMNMX", PACKED, "d q? a b c p", integers.extreme_of_three),
     Row("IABS", "", "d a", integers.absolute),
     Row("VABSDIFF", "U32 S32", "d a b c", integers.absolute_difference),
+    Row("VABSDIFF4", "U8 S8 ACC", "d a b c", integers.packed_distance),
     Row("IDP", "4A 2A LO HI U8 S8 U16 S16", "d a b c", integers.dot),
 
     Row("SHF", "L R W HI U32 S32 U64 S64", "d a b c", shifts.shift),
@@ -94,6 +98,14 @@ ROWS = (
     Row("P2R P2UR", "B0 B1 B2 B3", "d w a b", predicates.to_register),
     Row("R2P R2UP", "B0 B1 B2 B3", "w a b", predicates.from_register),
 
+    Row("HMMA", SHAPES + "F16 F32 BF16 TF32", "d a b c", tensor.product),
+    Row("IMMA", SHAPES + "S8 U8 S4 U4 SAT", "d a b c", tensor.product),
+    Row("BMMA", SHAPES + "AND XOR POPC", "d a b c", tensor.product),
+    Row("DMMA", SHAPES, "d a b c", tensor.product),
+    Row("LDSM", "16 M88 MT88 2 4", "d m", tensor.load),
+    Row("STSM", "16 M88 MT88 2 4", "m a", tensor.store),
+    Row("MOVM", "16 MT88", "d a", tensor.transpose),
+
     Row("SHFL", "UP DOWN BFLY IDX", "q d a b c", warp.shuffle),
     Row("ELECT", "", "q d p", warp.elect),
     Row("VOTE VOTEU", "ALL ANY EQ", "d? q p", warp.vote),
@@ -103,6 +115,8 @@ ROWS = (
 
     Row("LDG LDS LDL LD", SCOPES + WIDTH, "d m p?", memory.load),
     Row("STG STS STL ST", SCOPES + WIDTH, "m a", memory.store),
+    Row("LDGSTS", SCOPES + WIDTH + "BYPASS ZFILL", "m m p?", memory.async_copy),
+    Row("LDGDEPBAR", "", "", memory.end_of_group),
     Row("ATOM ATOMG ATOMS", SCOPES + ATOMIC, "q? d? m a? b?", memory.atomic),
     Row("RED REDG REDS", SCOPES + ATOMIC, "m a?", memory.reduction),
     Row("LDC ULDC LDCU", WIDTH, "d m", memory.load_constant),

@@ -11,6 +11,8 @@ from rfview.engine.sass.lower.moves import move_of, no_predicates
 from rfview.engine.sass.operands import Operand
 
 SIGNED = {"U32": 0, "S32": 1}
+# bits of packed numbers, and whether they are signed
+ELEMENTS = {"U8x4": (8, 0), "S8x4": (8, 1), "U8": (8, 0), "S8": (8, 1), "U16x2": (16, 0), "S16x2": (16, 1), "16x2": (16, 0)}
 
 
 def is_zero(operand: Operand) -> bool:
@@ -26,6 +28,8 @@ def writes_carry(form: Form) -> bool:
 def add(form: Form, draft: Draft) -> None:
     """IADD3, IADD, VIADD, with .64, and with .X carries in."""
     terms = [form.a, form.b, *form.all("c")]
+    if form.has(*ELEMENTS):
+        return packed_sum(form, draft)
     if form.has("X") or form.has("64") or writes_carry(form):
         return add_carry(form, draft, terms)
     terms = [term for term in terms if not is_zero(term) or term.sign == "~"] or terms[:1]
@@ -38,6 +42,16 @@ def add(form: Form, draft: Draft) -> None:
         return move_of(form, draft, terms[0])
     add_two(form, draft, *terms)
     return None
+
+
+def packed_sum(form: Form, draft: Draft) -> None:
+    """VIADD.16x2, .U8x4: sums, or differences if an operand is negated."""
+    first, second = form.a, form.b
+    if first.sign == "-":
+        first, second = second, first
+    is_difference = second.sign == "-" and second.kind != "n"
+    form.operands |= {"a": [first], "b": [replace(second, sign="") if is_difference else second]}
+    packed(form, draft, isa.PACKED_SUB if is_difference else isa.PACKED_ADD)
 
 
 def add_two(form: Form, draft: Draft, first: Operand, second: Operand) -> None:
@@ -149,11 +163,45 @@ def scaled_add(form: Form, draft: Draft) -> None:
 
 def extreme(form: Form, draft: Draft) -> None:
     """IMNMX, VIMNMX: the minimum if the predicate holds, else the maximum."""
+    if is_packed(form):
+        return packed_extreme(form, draft)
     no_predicates(form)
     ops = ((isa.OP_MAX_U32, isa.OP_MIN_U32), (isa.OP_MAX_S32, isa.OP_MIN_S32))
     draft.be(ops[form.pick(SIGNED, 1)][is_minimum(form)])
     draft.source(0, form.a)
     draft.source(1, form.b)
+    draft.result(form.d)
+    return None
+
+
+def is_packed(form: Form) -> bool:
+    """Return whether an instruction is of several numbers in a word, limits its result from below, or gives predicates."""
+    return form.has("RELU", *ELEMENTS) or writes_carry(form)
+
+
+def packed_extreme(form: Form, draft: Draft) -> None:
+    """VIMNMX, VIMNMX3 and VIADDMNMX of packed numbers, or with .RELU; the predicates say where the first one is chosen."""
+    choice = isa.PACKED_MIN if is_minimum(form) else isa.PACKED_MAX
+    first = isa.PACKED_ADD if form.base == "VIADDMNMX" else choice
+    packed(form, draft, first, choice if form.one("c") is not None else isa.PACKED_FIRST)
+    if form.one("c") is not None:
+        no_predicates(form)
+    chosen = form.all("q")
+    draft.truth(0, chosen[0] if chosen else None)
+    draft.truth(1, chosen[1] if len(chosen) > 1 else None)
+
+
+def packed(form: Form, draft: Draft, first: int, second: int = isa.PACKED_FIRST, flags: int = 0) -> None:
+    """Combine a and b, and that with c."""
+    size, signed = next((ELEMENTS[name] for name in form.modifiers if name in ELEMENTS), (32, form.pick(SIGNED, 1)))
+    draft.be(isa.OP_PACKED, size | first << isa.PACKED_SHIFT | second << isa.PACKED_SHIFT_C | flags
+             | isa.PACKED_SIGNED * signed | isa.PACKED_RELU * form.has("RELU"))
+    for k, operand in enumerate((form.a, form.b, *form.all("c"))):
+        if operand.kind != "n" and operand.sign:
+            raise NotExecuted(f"with operand {operand.text}")
+        draft.source(k, operand)
+    if form.one("c") is None:
+        draft.number(4, 0)
     draft.result(form.d)
 
 
@@ -166,12 +214,14 @@ def is_minimum(form: Form) -> bool:
 
 def extreme_of_three(form: Form, draft: Draft) -> None:
     """VIMNMX3 and VIADDMNMX, the extreme of a + b and c."""
-    no_predicates(form)
+    if is_packed(form):
+        return packed_extreme(form, draft)
     aux = form.pick(SIGNED, 1) * isa.MINMAX3_SIGNED | (0 if is_minimum(form) else isa.MINMAX3_MAX)
     draft.be(isa.OP_MINMAX3, aux | isa.MINMAX3_ADD * (form.base == "VIADDMNMX"))
     for k, operand in enumerate((form.a, form.b, form.c)):
         draft.source(k, operand)
     draft.result(form.d)
+    return None
 
 
 def absolute(form: Form, draft: Draft) -> None:
@@ -187,6 +237,13 @@ def absolute_difference(form: Form, draft: Draft) -> None:
     for k, operand in enumerate((form.a, form.b, form.c)):
         draft.source(k, operand)
     draft.result(form.d)
+
+
+def packed_distance(form: Form, draft: Draft) -> None:
+    """VABSDIFF4: |a - b| of four bytes; .ACC: the sum of them and c."""
+    if not form.has("ACC") and not is_zero(form.c):
+        raise NotExecuted("with a third operand, but without .ACC")
+    packed(form, draft, isa.PACKED_DISTANCE, flags=isa.PACKED_SUM * form.has("ACC"))
 
 
 def dot(form: Form, draft: Draft) -> None:

@@ -81,6 +81,31 @@ def load(form: Form, draft: Draft) -> None:
     draft.result(form.d, shape(form, draft))
 
 
+def async_copy(form: Form, draft: Draft) -> None:
+    """LDGSTS: from global to shared memory; zeros where the predicate does not hold, and the last bytes with .ZFILL."""
+    shared, source = form.all("m")
+    draft.aux = isa.LDGSTS_ZFILL * form.has("ZFILL")
+    draft.flags = isa.FLAG_PAST_L1 * form.has("BYPASS")
+    draft.number(3, shared.offset)
+    for slot, kind in ((2, "R"), (4, "UR")):
+        terms = [term for term in shared.terms if term[0] == kind and term[1] is not None]
+        number, suffixes = terms[0][1:] if terms else (None, ())
+        if len(terms) > 1 or not SCALES.keys() >= set(suffixes) or suffixes and kind == "UR":
+            raise NotExecuted(f"with operand {shared.text}")
+        draft.rows(slot, Operand(shared.text, kind, number), 1)
+        draft.aux |= next((SCALES[name] for name in suffixes), 0)
+    form.operands["m"] = [source]
+    accessed(form, draft, isa.OP_LDGSTS, SPACE_GLOBAL, MEM_LOAD)
+    shape(form, draft)
+    draft.condition(0, form.one("p"))
+
+
+def end_of_group(form: Form, draft: Draft) -> None:
+    """LDGDEPBAR: its counter falls when the copies before it have ended."""
+    draft.be(isa.OP_LDGDEPBAR)
+    draft.wait_class = WAIT_LONG
+
+
 def store(form: Form, draft: Draft) -> None:
     """STG, STS, STL, ST."""
     accessed(form, draft, isa.OP_ST, space_of(form, "ST"), MEM_STORE)

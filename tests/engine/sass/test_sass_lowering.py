@@ -9,7 +9,7 @@ import pytest
 
 from rfview.engine import isa
 from rfview.engine.errors import SassError
-from rfview.engine.program import (MEM_ATOMIC, MEM_LOAD, NO_PRED, NO_REG, SPACE_GLOBAL, SPACE_PARAM, SPACE_SHARED, UNIT_CTRL,
+from rfview.engine.program import (MEM_ATOMIC, MEM_LOAD, MEM_STORE, NO_PRED, NO_REG, SPACE_GLOBAL, SPACE_PARAM, SPACE_SHARED, UNIT_CTRL,
                                    UNIT_LDST)
 from rfview.engine.sass.module import module_of_listing
 from rfview.engine.sass.table import ROWS, TABLE
@@ -52,6 +52,18 @@ def one(text: str) -> np.void:
     ("DADD R4, -R6, 1.5:3ff80000", isa.OP_DADD, {"modify": [isa.MODIFY_DNEG, 0, 0], "imm": {2: 0, 3: 0x3FF80000}, "dst": [4, 5]}),
     ("MUFU.RCP64H R5, R7", isa.OP_SFU, {"aux": isa.SFU_RCP64, "src": {1: 7}, "imm": {0: 0}, "dst": [NO_REG, 5]}),
     ("HFMA2.MMA R4, -RZ, RZ, 1.875/0:3f800000", isa.OP_MOV32, {"imm": {0: 0x3F800000}}),
+    ("HMMA.16816.F32.BF16 R16, R4.reuse, R12, R16", isa.OP_PRODUCT,
+     {"aux": isa.PRODUCT_BF16 | isa.PRODUCT_TALL | isa.PRODUCT_DEEP, "dst": [16, 17, 18, 19],
+      "src": {0: 4, 1: 5, 6: 6, 7: 7, 2: 12, 3: 13, 4: 16, 5: 17, 8: 18, 9: 19}}),
+    ("HMMA.1688.F16 R10, R8, R4, RZ", isa.OP_PRODUCT,
+     {"aux": isa.PRODUCT_F16 | isa.PRODUCT_TALL | isa.PRODUCT_HALVES, "dst": [10, 11], "src_mask": 0b111, "imm_mask": 0b110000}),
+    ("IMMA.8832.S4.U4.SAT R10, R3.ROW, R4.COL, R10", isa.OP_PRODUCT,
+     {"aux": isa.PRODUCT_INT4 | isa.PRODUCT_SIGNED_A | isa.PRODUCT_SATURATES, "src": {0: 3, 2: 4, 4: 10, 5: 11}}),
+    ("DMMA.8x8x4 R8, R2, R4, R12", isa.OP_PRODUCT, {"aux": isa.PRODUCT_F64, "src": {1: 3, 3: 5, 5: 13, 9: 15}, "num_dst": 4}),
+    ("VIADD.16x2 R7, -R2, RZ", isa.OP_PACKED, {"aux": 16 | isa.PACKED_SUB << isa.PACKED_SHIFT, "src": {2: 2}, "imm_mask": 0b10001}),
+    ("VIMNMX.U16x2 R3, P0, P1, R4, R5, !PT", isa.OP_PACKED, {"aux": 16 | isa.PACKED_MAX << isa.PACKED_SHIFT, "pdst": [0, 1]}),
+    ("IDP.2A.HI.S16.U8 R9, R6, R3, R8", isa.OP_DP2A, {"aux": 5}),
+    ("HADD2.F32 R4, R5.H0_H0, -RZ.H0_H0", isa.OP_CVT, {"src": {0: 5}, "modify": [isa.PART_H0_H0 << isa.PART_SHIFT, 0, 0]}),
     ("HADD2.F32 R4, -RZ, R5.H1_H1", isa.OP_CVT, {"modify": [isa.PART_H1_H1 << isa.PART_SHIFT, 0, 0]}),
     ("HADD2.F32 R4, -RZ, |R5|.H0_H0", isa.OP_CVT, {"modify": [isa.MODIFY_HABS | isa.PART_H0_H0 << isa.PART_SHIFT, 0, 0]}),
     ("HFMA2.BF16_V2.RELU R4, R5, R6, R7", isa.OP_HALF, {"aux": isa.FP_FMA | isa.T_BF16X2 << 8, "flags": isa.FLAG_RELU}),
@@ -119,6 +131,15 @@ def test_an_instruction_becomes_one_engine_instruction(text, op, fields):
     ("TLD.LZ R14, R12, R4, 0x0, 0x58, 1D", {
         "const_mask": 3, "imm": {0: 0x160, 1: 0x164}, "dst": [12, 13, 14, 15],
         "aux": 1 | isa.TEX_INTEGER | 15 << isa.TEX_MASK_SHIFT}),
+    ("LDGSTS.E.BYPASS.128.ZFILL [R7+UR4+0x40][R2.64+0x4], P1", {
+        "op": isa.OP_LDGSTS, "aux": isa.LDGSTS_ZFILL, "flags": isa.FLAG_PAST_L1, "offset": 4, "width": 4, "count": 4,
+         "num_dst": 0, "src": {0: 2, 1: 3, 2: 7}, "imm": {3: 0x40, 4: 4}, "uniform_mask": 16, "psrc": [1, NO_PRED, NO_PRED], "space": SPACE_GLOBAL}),
+    ("LDGSTS.E [R7.X16], desc[UR6][R2.64+UR8]", {
+        "aux": 4, "flags": 0, "src": {0: 2, 1: 3, 2: 7}, "imm": {6: 8, 7: 9}, "uniform_mask": 0xC0, "psrc_negate": [1, 0, 0]}),
+    ("LDSM.16.MT88.2 R12, [R6+0x200]", {
+        "op": isa.OP_LDSM, "aux": 2 | isa.MATRIX_TRANSPOSED, "src": {0: 6}, "dst": [12, 13], "num_dst": 2, "count": 4,
+        "space": SPACE_SHARED}),
+    ("STSM.16.M88.4 [R2], R8", {"op": isa.OP_STSM, "aux": 4, "src": {0: 2, 2: 8, 5: 11}, "memory_kind": MEM_STORE}),
     ("LDC.U8 R4, c[0x3][R5+0x2]", {"space": SPACE_PARAM, "src": {0: 5}, "offset": 0x402, "width": 1}),
 ])
 def test_an_access_names_its_address_and_data(text, fields):
@@ -126,7 +147,13 @@ def test_an_access_names_its_address_and_data(text, fields):
 
 
 @pytest.mark.parametrize("text, said", [
-    ("HMMA.16816.F32 R4, R8, R12, R4", "HMMA is not executed (tensor cores); Fermi's core executes PTX"),
+    ("HGMMA.64x64x16.F32 R4, gdesc[UR4], R4", "HGMMA is not executed (tensor cores); Fermi's core executes PTX"),
+    ("HMMA.SP.16832.F32 R4, R4, R8, R12, R22, 0x0", "HMMA with .SP is not executed (tensor cores); Fermi's core"),
+    ("DMMA.16x8x4 R8, R4, R16, R8", "DMMA with .16x8x4 is not executed (tensor cores); Fermi's core"),
+    ("SYNCS.EXCH.64 URZ, [UR7], UR4", "SYNCS is not executed (asynchronous copies); Fermi's core"),
+    ("HMMA.16816.F32 R4, R8, -R12, R4", "HMMA with operand -R12 is not executed"),
+    ("HADD2.F32 R4, R5.H0_H0, R6.H0_H0", "HADD2 but as HADD2.F32 with -RZ is not executed"),
+    ("VABSDIFF4.U8 R4, R5, R6, R7", "VABSDIFF4 with a third operand, but without .ACC is not executed"),
     ("IADD3.FOO R4, R5, R6, RZ", "IADD3 with .FOO is not executed"),
     ("MOV.SPREAD R4, R5", "MOV with .SPREAD is not executed"),
     ("IADD3 R4, R5", "IADD3 with operands R4, R5 is not executed"),

@@ -9,31 +9,34 @@ from __future__ import annotations
 
 import numpy as np
 
+from rfview.engine.compile.bits import ctz64
 from rfview.engine.compile.device import device
 from rfview.engine.events import FP64_CYCLES, SFU_CYCLES, TRANSACTIONS
-from rfview.engine.isa import FLAG_ATOM_GLOBAL, FLAG_ATOM_SUCCESS, FLAG_PAST_L1, OP_ASSERTFAIL, OP_PRINTF, OP_TEX
+from rfview.engine.isa import (FLAG_ATOM_GLOBAL, FLAG_ATOM_SUCCESS, FLAG_PAST_L1, OP_ASSERTFAIL, OP_LDGDEPBAR, OP_LDGSTS,
+                               OP_PRINTF, OP_TEX)
 from rfview.engine.machine.cores.subcore import values
 from rfview.engine.machine.cores.subcore.results import READ_SHIFT, release
 from rfview.engine.machine.cores.subcore.state import NUM_SUBCORES, NUM_UNITS, QUEUE_ENTRIES, UNIT_DOUBLE, UNIT_XU
 from rfview.engine.machine.marks import touch_inflight
-from rfview.engine.machine.stages import memory
+from rfview.engine.machine.stages import compound, memory
 from rfview.engine.machine.stages.completion import schedule
 from rfview.engine.machine.stages.machine_state import note_global, note_success, slots, unite_address
 from rfview.engine.machine.stages.sources import fetch_registers, fetch_scalars
 from rfview.engine.machine.stages.warp_state import reconsider
 from rfview.engine.machine_code import NUM_MACHINE_ROWS
 from rfview.engine.program import MEM_LOAD, MEM_NONE, SPACE_CONST, SPACE_NONE, SPACE_PARAM, SPACE_SHARED
-from rfview.engine.state import EXECUTE, LINE_BYTES, MEMORY, NONE8
+from rfview.engine.state import EXECUTE, LINE_BYTES, MAX_INFLIGHT, MEMORY, NONE8
 from rfview.engine.values import sectors
 
 LATCHES = 5             # of operands per sub-core: as many as it has credits at most
+LATCH_ROWS = 8          # row slots of an access: address, data, and the uniform part of the address
 START_CYCLES = 2        # from issue until a unit of variable latency takes an instruction
 
 
 @device
 def latch_row(sm, number, latch):
     """Return the first of the rows that hold the operands of an access in a sub-core's queue."""
-    return np.int64(sm.config.first_collector_row) + (1 + number * LATCHES + np.int64(latch)) * NUM_MACHINE_ROWS
+    return np.int64(sm.config.first_collector_row) + NUM_MACHINE_ROWS + (number * LATCHES + np.int64(latch)) * LATCH_ROWS
 
 
 @device
@@ -180,9 +183,25 @@ def leave(sm, rf, spec, key, rows, insts, arena, regions, log, mem_index, sub, n
     elif inst.op == OP_PRINTF or inst.op == OP_ASSERTFAIL:
         fetch_registers(rows, inst, np.int64(sm.warp[warp].reg_base), row)
         memory.call_host(sm, rows, inst, slot, row, values.result_row_of(sm, slot))
+    if inst.op == OP_LDGDEPBAR:
+        flight.done_cycle = last_copy(sm, insts, warp)
     flight.collector = NONE8
     rf.core.lines = sm.num_lines
     return touch_inflight(sm, slot)
+
+
+@device
+def last_copy(sm, insts, warp):
+    """Return the cycle in which the last of a warp's earlier asynchronous copies ends; all of them have left the queue."""
+    done = np.int64(sm.cycle) + 1
+    for word in range(MAX_INFLIGHT // 64):
+        used = np.uint64(sm.inflight_used[word])
+        while used != 0:
+            flight = sm.inflight[word * 64 + ctz64(used)]
+            used &= used - np.uint64(1)
+            if flight.warp == warp and flight.stage == MEMORY and insts[flight.pc].op == OP_LDGSTS:
+                done = max(done, np.int64(flight.done_cycle))
+    return done
 
 
 @device
@@ -196,9 +215,10 @@ def perform(sm, key, rows, inst, arena, regions, log, mem_index, slot, first_row
         lanes = note_global(rows, inst, lanes, first_row, result_row)
         flight.pval[0] = lanes
     if lanes != 0:
-        lanes = memory.perform(sm, key, rows, inst, arena, regions, log, mem_index, warp, np.int64(flight.pc), lanes,
-                               first_row, result_row, memory.memory_of(sm, warp, True))
-    if lanes <= 0:
+        lanes = compound.perform(sm, key, rows, inst, arena, regions, log, mem_index, warp, np.int64(flight.pc), lanes,
+                                 np.int64(flight.psrc[0]), first_row, result_row,
+                                 np.int64(sm.config.first_collector_row), memory.memory_of(sm, warp, True))
+    if lanes <= 0:          # a fault, no lane's space, or only zeros that LDGSTS stores
         return 0
     memory.settle_space(sm, inst, sm.scratch, np.uint32(lanes))
     if inst.memory_kind != MEM_LOAD or inst["flags"] & FLAG_PAST_L1 != 0:

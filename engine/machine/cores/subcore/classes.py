@@ -5,6 +5,7 @@ Which classes have a write or read barrier follows from their unit; that FP64 ha
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -15,13 +16,14 @@ NO_BARRIER = 7
 _OPCODES = {
     "none": "NOP CLK CS2R CS2UR DEPBAR ERRBAR CCTL PMTRIG",
     "alu": "IADD3 IADD VIADD LOP3 LOP SHF SHL SHR MOV SEL ISETP FMNMX FMNMX3 PRMT LEA IMNMX VIMNMX VIMNMX3 VIADDMNMX IABS "
-           "SGXT BMSK VABSDIFF FSEL FSETP FSET PLOP3 PSETP P2R R2P VOTE I2FP F2FP BMOV QSPC",
+           "SGXT BMSK VABSDIFF VABSDIFF4 FSEL FSETP FSET PLOP3 PSETP P2R R2P VOTE I2FP F2FP BMOV QSPC",
     "fma": "FFMA FADD FMUL FADD2 FMUL2 FFMA2 FSWZADD",
     "imad": "IMAD IDP IMUL",
     "half": "HADD2 HFMA2 HMUL2 HSETP2 HSET2 HMNMX2",
     "double": "DADD DMUL DFMA DSETP DMNMX",
     "uniform": "VOTEU",         # and whatever begins with U
-    "tensor": "HMMA IMMA DMMA BMMA",
+    "tensor": "HMMA IMMA BMMA",
+    "tensor_double": "DMMA",
     "branch": "BRA BRX JMP JMX CALL RET EXIT BSSY BSYNC BREAK WARPSYNC ENDCOLLECTIVE BAR MEMBAR NANOSLEEP BPT YIELD KILL",
     "xu": "MUFU I2F F2I F2F FRND I2I F2IP FLO BREV POPC FCHK",
     "special": "S2R S2UR B2R R2UR REDUX",
@@ -29,11 +31,15 @@ _OPCODES = {
     "load_global": "LD LDG LDL TLD TEX TLD4 SULD",
     "load_shared": "LDS LDSM",
     "store_global": "ST STG STL SUST",
-    "store_shared": "STS",
-    "shuffle": "SHFL MATCH",
+    "store_shared": "STS STSM",
+    "shuffle": "SHFL MATCH MOVM",
     "atomic_global": "ATOM ATOMG RED REDG HOST",     # HOST: calls of the host (sass/driver.py)
     "atomic_shared": "ATOMS",
+    "async_copy": "LDGSTS LDGDEPBAR",
 }
+SHAPE = re.compile(r"\.(16|8)8(\d+)\b")        # rows, 8 columns, depth
+ELEMENT_BITS = {"TF32": 32, "S8": 8, "U8": 8, "S4": 4, "U4": 4, "POPC": 1}
+FULL_PRODUCT = 16 * 8 * 16 * 16     # of HMMA.16816: rows * columns * depth * bits
 OF_OPCODE = {opcode: CLASSES.index(name) for name, opcodes in _OPCODES.items() for opcode in opcodes.split()}
 
 
@@ -49,11 +55,23 @@ def class_of(text: str, control: int) -> int:
     opcode = base_opcode(text)
     if opcode == "IMAD" and ".WIDE" in text:
         return CLASSES.index("wide")
+    if opcode in _OPCODES["tensor"].split():
+        return CLASSES.index(tensor_class(text))
     if opcode in OF_OPCODE:
         return OF_OPCODE[opcode]
     if (control >> 5) & 7 != NO_BARRIER:
         return CLASSES.index("special")
     return CLASSES.index("uniform" if opcode.startswith("U") else "alu")
+
+
+def tensor_class(text: str) -> str:
+    """Return the class of an instruction for tensor cores, which is that of its size: whole, a half, or less."""
+    shape = SHAPE.search(text)
+    if shape is None:
+        return "tensor"
+    bits = next((size for name, size in ELEMENT_BITS.items() if f".{name}" in text), 16)
+    size = int(shape[1]) * 8 * int(shape[2]) * bits
+    return "tensor" if size >= FULL_PRODUCT else "tensor_half" if 2 * size >= FULL_PRODUCT else "tensor_small"
 
 
 def classify(texts: Sequence[str], insts: np.ndarray) -> None:

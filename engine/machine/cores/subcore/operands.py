@@ -17,6 +17,7 @@ from rfview.engine.machine.cores.subcore.state import (NUM_OPERANDS, READ_RING, 
                                                        WINDOW, WRITE_RING)
 from rfview.engine.machine.cores.subcore.results import number_of
 from rfview.engine.machine.marks import touch_inflight
+from rfview.engine.machine_code import NUM_MACHINE_ROWS
 from rfview.engine.program import WAIT_LONG
 from rfview.engine.stalls import BANK_CONFLICT
 from rfview.engine.state import NONE8
@@ -118,12 +119,12 @@ def accept_reads(sm, rf, spec, sub, inst, slot, hits, stage):
     while left != 0:
         k = ctz64(left)
         left &= left - np.uint64(1)
-        if (np.uint64(sub.asked[stage]) >> np.uint64(8 * k)) & np.uint64(255) == 0 and first_read(inst, hits, k):
+        if sub.asked[stage, k] == 0 and first_read(inst, hits, k):
             reg = np.int64(inst.src[k])
             cycles = np.int64(hooks.read_cycles(sm, rf, spec, warp, reg, np.int64(inst.is_float)))
             if cycles < 0:
                 return results.refuse(sm, sub, slot, reg & 1, -cycles)
-            sub.asked[stage] = np.uint64(sub.asked[stage]) | np.uint64(cycles + 1) << np.uint64(8 * k)
+            sub.asked[stage, k] = cycles + 1
             sub.wanted[stage, reg & 1] += cycles
             sm.events[RF_READS] += np.int64(cycles != 0)
     fits = True
@@ -148,14 +149,17 @@ def free_reads(sm, spec, sub, bank):
 @device
 def book_reads(sm, spec, sub, inst, flight):
     """Book the banks' first free read ports for the reads of the instruction in Allocate."""
-    for k in range(2 * NUM_OPERANDS):
-        cycles = np.int64((np.uint64(sub.asked[IN_ALLOCATE]) >> np.uint64(8 * k)) & np.uint64(255)) - 1
+    left = np.uint64(inst.src_mask)
+    while left != 0:
+        k = ctz64(left)
+        left &= left - np.uint64(1)
+        cycles = np.int64(sub.asked[IN_ALLOCATE, k]) - 1
+        sub.asked[IN_ALLOCATE, k] = 0
         bank = np.int64(inst.src[k]) & 1
         while cycles > 0 and sub.wanted[IN_ALLOCATE, bank] != 0:
             book(sm, spec, sub, bank, flight.warp, inst.src[k])
             sub.wanted[IN_ALLOCATE, bank] -= 1
             cycles -= 1
-    sub.asked[IN_ALLOCATE] = 0
     flight.code = 0
     return 0
 
@@ -249,7 +253,8 @@ def control(sm, rf, spec, rows, insts, arena, number):
         accesses.enter_queue(sm, rf, spec, rows, insts, arena, sub, number, slot)
     else:
         sub.unit[unit] = slot + 1
-    sub.asked[IN_CONTROL] = 0
+    for k in range(NUM_MACHINE_ROWS):
+        sub.asked[IN_CONTROL, k] = 0
     sub.wanted[IN_CONTROL, 0] = 0
     sub.wanted[IN_CONTROL, 1] = 0
     flight.code = 0

@@ -10,8 +10,8 @@ from rfview.engine.machine.cores.subcore.state import (CLASSES, PARAMETERS, PIPE
                                                        UNIT_DOUBLE, UNIT_MEMORY, UNIT_NONE, UNIT_SPECIAL, UNIT_XU)
 
 PIPES = {"alu": PIPE_ALU, "fma": PIPE_FMA, "imad": PIPE_FMA, "wide": PIPE_FMA, "half": PIPE_HALF, "double": PIPE_DOUBLE,
-         "tensor": PIPE_TENSOR, "uniform": PIPE_UNIFORM}
-UNITS = {"xu": UNIT_XU, "constant": UNIT_CONSTANT, "special": UNIT_SPECIAL}
+         "tensor": PIPE_TENSOR, "tensor_half": PIPE_TENSOR, "tensor_small": PIPE_TENSOR, "uniform": PIPE_UNIFORM}
+UNITS = {"xu": UNIT_XU, "constant": UNIT_CONSTANT, "special": UNIT_SPECIAL, "tensor_double": UNIT_SPECIAL}
 ACCESSES = CLASSES[CLASSES.index("load_global") :]
 WIDTHS = (4, 8, 16)     # bytes per lane, of the accesses in the tables
 PORT_CYCLES = 4         # from the cycle in which a result can be bypassed until it is written

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from rfview.engine.machine_code import NUM_MACHINE_ROWS
 from rfview.engine.state import MAX_WARPS
 
 NUM_SUBCORES = 4
@@ -49,8 +50,6 @@ SUBCORE = np.dtype(
         ("busy", "u8", (2,)),         # cycles in which bank b does one thing only, a long write or the design's: bit c & 63
         ("constant_cycle", "i8", (CONSTANT_LINES,)),    # the L0 cache of constants: a line is there from then on
         ("constant_line", "u4", (CONSTANT_LINES,)),     # .. its number plus one
-        ("asked", "u8", (2,)),        # reads that the design has accepted, in Allocate and in Control: a byte per row slot,
-                                      # its cycles plus one
         ("control", "u1"),            # in-flight entry in Control, plus one
         ("counting", "u1"),           # .. that entered it in the last cycle, whose counters count now
         ("allocate", "u1"),           # in-flight entry in Allocate, plus one
@@ -61,6 +60,7 @@ SUBCORE = np.dtype(
         ("queue", "u1", (QUEUE_ENTRIES,)),   # their in-flight entries plus one, the oldest first
         ("unit", "u1", (NUM_UNITS,)), # per unit: in-flight entry that waits for it, plus one
         ("accepted", "u4"),           # results of Allocate's instruction likewise, a byte per row
+        ("asked", "u1", (2, NUM_MACHINE_ROWS)),   # per row slot: cycles plus one of a read that the design has accepted
         ("wanted", "u2", (2, 2)),     # cycles that these reads take of each bank's ports, in Allocate and in Control
         ("reads", "u1", (2, READ_RING)),     # reads booked of bank b in cycle c: [b][c & 3]
         ("read_warp", "u1", (2, READ_RING)),  # whose the last of them is
@@ -91,9 +91,9 @@ CORE: Any = np.dtype(
 )
 
 # classes of instructions (classes.py)
-CLASSES = ("none", "alu", "fma", "imad", "wide", "half", "double", "tensor", "uniform", "branch", "xu", "constant",
-           "special", "load_global", "load_shared", "store_global", "store_shared", "shuffle", "atomic_global",
-           "atomic_shared")
+CLASSES = ("none", "alu", "fma", "imad", "wide", "half", "double", "tensor", "tensor_half", "tensor_small", "uniform",
+           "branch", "xu", "constant", "special", "tensor_double", "load_global", "load_shared", "store_global",
+           "store_shared", "shuffle", "atomic_global", "atomic_shared", "async_copy")
 NUM_CLASSES = 24
 NUM_WIDTHS = 3          # 4, 8 and 16 bytes per lane
 
