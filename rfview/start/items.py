@@ -23,11 +23,13 @@ BUCKETS = 72                # points in each of a recording's two curves
 MAX_FILES = 2000           # most files of a folder that are examined
 MAX_RECORDINGS = 40
 LOOKED_AT = 64 << 10        # bytes of a file that are searched for kernels
-KERNELS = {                 # how kernels begin, by file suffix
-    ".cu": re.compile(r"__global__\b[^;{(]*?(?:__launch_bounds__\s*\([^)]*\)[^;{(]*?)?\b(\w+)\s*\("),
-    ".ptx": re.compile(r"\.entry\s+([\w$]+)"),
-    ".py": re.compile(r"^@(?:\w+\.)*jit\b[^\n]*\n(?:@[^\n]*\n)*def\s+(\w+)", re.MULTILINE),
+KERNELS = {                 # kernels by file suffix: name, and parameters where the source names them
+    ".cu": re.compile(r"__global__\b[^;{(]*?(?:__launch_bounds__\s*\([^)]*\)[^;{(]*?)?\b(\w+)\s*\(([^)]*)"),
+    ".ptx": re.compile(r"\.entry\s+([\w$]+)()"),
+    ".py": re.compile(r"^@(?:\w+\.)*jit\b[^\n]*\n(?:@[^\n]*\n)*def\s+(\w+)\s*\(([^)]*)", re.MULTILINE),
 }
+PARAMETER = re.compile(r"(\w+)\s*(?:\[\w*\]\s*)?(?::\s*[\w.]+\s*)?(?:=.*)?\Z", re.DOTALL)
+WHOLE = re.compile(r"\b(?:int|unsigned|long|short|char|size_t|bool|u?int\d+_t|constexpr)\b")
 FRAMEWORKS = re.compile(r"\b(numba|triton)\b")      # imports of Python files with kernels
 LAUNCH = re.compile(r"^\s*\[\[\s*launch\s*\]\]", re.MULTILINE)
 ARGUMENTS = "--grid N --block N --arg NAME=f4[1024]:random"
@@ -141,14 +143,27 @@ def own(folder: Path) -> list[Item]:
             if LAUNCH.search(text):
                 items.append(Item(visible(file.name), "a launch file", words=("debug", file.name), effect="Enter runs it"))
         elif file.suffix != ".py" or FRAMEWORKS.search(text):
-            items += [_kernel(file, name) for name in dict.fromkeys(KERNELS[file.suffix].findall(text))]
+            items += [_kernel(file, *found) for found in dict(KERNELS[file.suffix].findall(text)).items()]
     return [*items, *(Item(command, text, effect=f"in a shell: {command}{more}") for command, text, more in OWN)]
 
 
-def _kernel(file: Path, name: str) -> Item:
+def _kernel(file: Path, name: str, parameters: str) -> Item:
     target = shlex.quote(f"{file.name}::{name}")
+    named = [_argument(one) for one in parameters.split(",") if PARAMETER.search(one.strip())]
+    words = f"--grid N --block N {' '.join(f'--arg {argument}' for argument in named)}" if named else ARGUMENTS
     return Item(visible(f"{file.name}::{name}"), "needs sizes and arguments",
-                effect=f"in a shell: rfview debug {visible(target)} {ARGUMENTS}")
+                effect=f"in a shell: rfview debug {visible(target)} {visible(words)}")
+
+
+def _argument(text: str) -> str:
+    """Return a first guess at an argument, for its user to change: an array for what is or may be a pointer."""
+    text = text.strip()
+    found = PARAMETER.search(text)
+    assert found is not None
+    name, kind = found[1], text[: found.start(1)] + text[found.end(1) :]
+    if "*" in text or "[" in text or not re.search(r"\w", kind):
+        return f"{name}={'i4' if WHOLE.search(kind) else 'f4'}[1024]:random"
+    return f"{name}={'1024' if WHOLE.search(kind) else '1.0'}"
 
 
 def _files(folder: Path, suffixes: tuple[str, ...]) -> list[Path]:

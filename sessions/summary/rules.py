@@ -149,6 +149,20 @@ def _operand_banks(facts: Facts) -> Finding | None:
                    facts.waiter("bank_conflict"))
 
 
+def _allocate(facts: Facts) -> Finding | None:
+    share = facts.share("dispatch_stall")
+    refused = {stall.name: facts.counts.get(f"{stall.name}_wait_cycles", 0) for stall in facts.info.stalls}
+    most = max(refused, key=lambda name: refused[name])
+    if share < NOTABLE or not refused[most]:        # without a refusal Control waits for a unit's queue
+        return None
+    part = refused[most] / sum(refused.values())
+    lift = ("reuse bits, registers in the other bank, or `--set core.read_ports=2`" if most == "bank_conflict" else
+            "`rfview compare` sets it beside other designs")
+    return Finding(share, f"Instructions that wait in Allocate for the register file hold up {share:.1%} of the warp-cycles "
+                   f"(dispatch_stall){facts.place('dispatch_stall')}; {part:.0%} of the refusals are {most}.", lift,
+                   facts.waiter("dispatch_stall"))
+
+
 def _spills(facts: Facts) -> Finding | None:
     words = facts.info.spilled_words
     if not words:
@@ -224,7 +238,7 @@ def _register_file(facts: Facts) -> Finding | None:
 
 def _state(facts: Facts) -> Finding | None:
     waits = {name: facts.share(name) for name in facts.totals if name not in ("issued", "finished", "no_cta")}
-    said = {"bank_conflict", "barrier", *facts.of_family("register_file")}
+    said = {"bank_conflict", "dispatch_stall", "barrier", *facts.of_family("register_file")}
     most = max(waits, key=lambda name: waits[name], default="")
     head = "The most common reason not to issue is"
     if most in said and waits[most] >= NOTABLE:     # another rule's sentence is about it
@@ -245,6 +259,8 @@ RULES: tuple[Rule, ...] = (
     Rule("shared_conflicts", "a line's shared accesses take more than 1.5 times the ideal passes",
          "Best Practices Guide, Shared Memory and Memory Banks", _shared_conflicts),
     Rule("operand_banks", "bank_conflict has 5 % of the warp-cycles", "HC-RF section IV-A", _operand_banks),
+    Rule("allocate", "dispatch_stall has 5 % of the warp-cycles, and operands or results were refused",
+         "MICRO'25 section 5.1.1: Allocate waits for read ports", _allocate),
     Rule("spills", "the compiler spilled registers", "Programming Guide, Local Memory", _spills),
     Rule("occupancy", "10 % of the warp slots are never used", "Best Practices Guide, Occupancy", _occupancy,
          "registers"),

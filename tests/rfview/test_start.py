@@ -24,7 +24,7 @@ CUDA = """#include <cuda.h>
 template <int N>
 __global__ void __launch_bounds__(256, 2) scale(float *x) {}
 extern "C" __global__ void
-add(const float *a) {}
+add(const float *a, int n, float s) {}
 """
 PYTHON = "from numba import cuda\n\n@cuda.jit\ndef saxpy(x):\n    pass\n\n@cuda.jit('void()', fastmath=True)\ndef twice():\n    pass\n"
 
@@ -53,7 +53,10 @@ def test_what_a_folder_holds_is_found_by_looking_only(folder: Path) -> None:
     assert here == ["k.cu::scale", "k.cu::add", "k.ptx::one", "k.py::saxpy", "k.py::twice", "launch.toml"]
     assert [item.words for item in found if item.words] == [("debug", "launch.toml")]
     assert [item.name for item in found][-4:] == [command for command, *_ in items.OWN]
-    assert "rfview debug k.cu::scale --grid" in found[0].effect
+    assert found[0].effect.endswith("rfview debug k.cu::scale --grid N --block N --arg x=f4[1024]:random")
+    effects = {item.name: item.effect for item in found}
+    assert effects["k.cu::add"].endswith("--arg a=f4[1024]:random --arg n=1024 --arg s=1.0")
+    assert effects["k.py::saxpy"].endswith("--arg x=f4[1024]:random") and effects["k.py::twice"].endswith(items.ARGUMENTS)
 
 
 def test_recordings_are_read_and_damaged_ones_say_so(folder: Path) -> None:

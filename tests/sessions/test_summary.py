@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from rfview.sessions.reports import held
 from rfview.sessions.reports.statistics import stats
 from rfview.sessions.summary import summarise as summarise_module
 from rfview.sessions.summary.rules import RULES
-from rfview.sessions.summary.summarise import MOST, Summary, of_simulator, summarise
+from rfview.sessions.summary.summarise import MOST, Summary, facts_of, of_simulator, summarise, summary_of
 
 HEAD = """.version 7.0
 .target sm_75
@@ -94,8 +95,20 @@ def test_a_rule_fires_for_its_kernel_and_not_for_the_other(name: str) -> None:
 
 
 def test_every_rule_has_its_kernels_and_its_source() -> None:
-    assert {rule.name for rule in RULES} == {*KERNELS, "state"}
+    assert {rule.name for rule in RULES} == {*KERNELS, "allocate", "state"}
     assert all(rule.fires and rule.source for rule in RULES)
+
+
+def test_waits_in_allocate_name_what_refused_most() -> None:
+    reuse = Path(__file__).resolve().parents[2] / "rfview" / "learn" / "recorded" / "reuse.rfs"
+    with open_session(reuse) as session:
+        facts = facts_of(session)
+    assert "allocate" not in fired(summary_of(facts)) and facts.counts["bank_conflict_wait_cycles"] > 0
+    many = replace(facts, totals={**facts.totals, "dispatch_stall": facts.resident})
+    (found,) = [one for one in summary_of(many).sentences if one.rule == "allocate"]
+    assert "(dispatch_stall); 100% of the refusals are bank_conflict" in found.text and "read_ports" in found.lift
+    queued = replace(many, counts={**many.counts, "bank_conflict_wait_cycles": 0})
+    assert "allocate" not in fired(summary_of(queued)), "Control waits for a unit, not for the register file"
 
 
 def test_the_sentence_about_far_accesses_names_place_ideal_and_gain() -> None:
