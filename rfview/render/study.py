@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 from rfview.engine.batch import nudge
 from rfview.engine.plugin.assumed import ASSUMED
-from rfview.engine.wording import energy_text, signed
+from rfview.engine.wording import energy_text, ordinal, signed
 from rfview.render.scene import Scene
 from rfview.render.text import Line, Row, blank, cut, fill, hint_row, number, progress, title
+from rfview.sessions.branches.relief import MAX_LATER
 
 if TYPE_CHECKING:
     from rfview.sessions.branches.study import Study, Trial
@@ -34,7 +35,8 @@ def render(scene: Scene, study: Study | None, width: int, height: int, selected:
      * floor of LD/ST                              141,312   −1.3 %
 
     whole run: cycles with the setting from cycle 0. gain: of that. ▒ within what nudged runs do by chance: no claim;
-    █ beyond twice that. Below, the chosen one by state: where a wait goes when it is taken away.
+    █ beyond twice that. Below, what the chosen one did to the wait on which WHY tried it, if any, then each state: where a
+    wait goes when it is taken away.
     """
     lines = [title(width, "RELIEF", "what would make this run end earlier: each setting that WHY names in it, from cycle 0",
                    focus=True, right=closes if width >= WIDE else "")]
@@ -119,7 +121,7 @@ def _state_of(study: Study, width: int) -> Line:
 
 
 def _below(scene: Scene, study: Study, trial: Trial, width: int, rows: int) -> list[Line]:
-    """Return what the chosen setting does to the states: where the wait goes that it takes away."""
+    """Return what the chosen setting did to the wait that it was tried on, if any, and to the states: where waits go."""
     info = f"removes: {trial.removes}" if not trial.error else trial.error
     lines = [title(width, trial.name, info)]
     ends = width - 28, width - 15, width - 2
@@ -133,6 +135,12 @@ def _below(scene: Scene, study: Study, trial: Trial, width: int, rows: int) -> l
         row = Row(width).add(" ").add(look.glyph if look else " ", f"st:{look.role}" if look else "text").add(f" {name}")
         row.right(ends[0], number(before), "text").right(ends[1], number(after), "text")
         lines.append(row.right(ends[2], signed(after - before), "text").line())
+    wait = study.wait_of(trial)
+    if wait is not None:
+        row = Row(width).to(3).add(cut(f"this wait ends: w{wait.warp}'s {ordinal(wait.n)} issue", ends[0] - 13), "text")
+        row.right(ends[0], number(wait.issued[0]), "text")
+        row.right(ends[1], number(wait.issued[1]) if wait.issued[1] is not None else f"> {MAX_LATER:,} later", "text")
+        lines.insert(2, row.right(ends[2], signed(-wait.gain) if wait.gain is not None else "", "text").line())
     return lines[:rows]
 
 

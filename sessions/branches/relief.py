@@ -31,6 +31,7 @@ from rfview.sessions.producers import writers
 STEP_CYCLES = 2048
 # a relief that delays the warp by more than this is none, and is not simulated further
 MAX_LATER = 20_000
+TRIED = "reliefs"       # in a session's memo
 
 
 @dataclass(frozen=True)
@@ -124,8 +125,15 @@ def relieve(session: Session, warp: int | None = None, cycle: int | None = None)
     state, cause = _next(branch, name, chain.cycle)
     assert branch.branch is not None
     text, issued = session.info.program[as_ran.pc].text, (as_ran.cycle, None if relieved is None else relieved.cycle)
-    return Relief(branch.branch.name, chain.resource.name, branch.branch.changes, begin, from_start, chain.cycle, chain.warp,
+    made = Relief(branch.branch.name, chain.resource.name, branch.branch.changes, begin, from_start, chain.cycle, chain.warp,
                   n, text, issued, (ours[0], theirs[0]), (ours[1], theirs[1]), state, cause)
+    session.memo[TRIED] = [*tried(session), made]
+    return made
+
+
+def tried(session: Session) -> list[Relief]:
+    """Return the reliefs of single waits that have been tried from a session, the latest last."""
+    return list(session.memo.get(TRIED, ()))
 
 
 def whole_run(session: Session, relief: Relief) -> Whole:

@@ -16,7 +16,7 @@ from rfview.engine.errors import InputError, KernelFault
 from rfview.engine.stalls import NOT_WAITING
 from rfview.engine.wording import energy_text
 from rfview.sessions.branch import Change
-from rfview.sessions.branches.relief import settings_of
+from rfview.sessions.branches.relief import Relief, settings_of, tried
 from rfview.sessions.compare.comparison import has_ended
 from rfview.sessions.energy import assumed_of
 from rfview.sessions.reports.statistics import between
@@ -63,7 +63,8 @@ class Study:
     """What is known so far. trials: the best first. runs: (finished, planned) ones, nudged ones included.
 
     cycles, energy_pj, states: as it ran. energy_assumed: whether no source gives its energy, so that it is no gain. floors:
-    of its units, the highest first. is_planned: the settings to try are known.
+    of its units, the highest first. is_planned: the settings to try are known. waits: single waits that these settings were
+    tried on, the latest last.
     """
 
     cycles: int
@@ -75,13 +76,21 @@ class Study:
     runs: tuple[int, int]
     is_planned: bool = True
     energy_assumed: bool = False
+    waits: tuple[Relief, ...] = ()
+
+    def wait_of(self, trial: Trial) -> Relief | None:
+        """Return the single wait that a setting was tried on last; None if it was not."""
+        wanted = {(change.name, str(change.new)) for change in trial.changes}
+        return next((one for one in reversed(self.waits)
+                     if {(change.name, str(change.new)) for change in one.changes} == wanted), None)
 
     def data(self) -> dict[str, Any]:
         """Return it as JSON data."""
         low, high = self.chance.ends
         rows = [{"removes": one.removes, "settings": {change.name: change.new for change in one.changes},
                  "cycles": one.cycles, "gain": one.cycles / self.cycles - 1, "claim": self.claim(one),
-                 "energy_pj": one.energy_pj, "states": one.states, "error": one.error} for one in self.trials]
+                 "energy_pj": one.energy_pj, "states": one.states, "error": one.error,
+                 "wait": wait.data() if (wait := self.wait_of(one)) is not None else None} for one in self.trials]
         return {"cycles": self.cycles, "energy_pj": self.energy_pj, "energy_assumed": self.energy_assumed,
                 "states": self.states, "trials": rows,
                 "floors": [vars(floor) for floor in self.floors],
@@ -168,7 +177,7 @@ class Trials:
         return Study(self._cycles, self._energy, self._states, trials, self._floors,
                      nudge.Chance(self._cycles, tuple(self._nudged), self._planned),
                      (len(trials) + len(self._nudged), len(self._candidates or ()) + self._planned),
-                     self._candidates is not None, bool(assumed_of(self.session.info)))
+                     self._candidates is not None, bool(assumed_of(self.session.info)), tuple(tried(self.session)))
 
     def _work(self) -> Generator[int, None, None]:
         """Run all, a piece at a time: the settings first, then the nudged runs, each run dropped when it has ended."""

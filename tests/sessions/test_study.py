@@ -14,6 +14,7 @@ from rfview.engine.errors import InputError
 from rfview.render.scene import Scene
 from rfview.render.study import markdown, render
 from rfview.sessions.branch import Change
+from rfview.sessions.branches.relief import Relief
 from rfview.sessions.branches.study import Study, Trial, Trials
 from rfview.sessions.commands.relief import study_text
 from rfview.sessions.summary.floors import Floor
@@ -51,6 +52,10 @@ def test_the_window_names_each_column_at_each_width_and_says_what_is_missing(wid
     late = "\n".join(line.plain for line in render(Scene(), study(961, nudged=()), width, 24, 0, [], ""))
     assert "0 of 3 nudged runs, so no claim yet" in late
     assert "| sm.ldst_queue 2 → 32 | 961 | −3.9 % | chance |" in markdown(study(961))
+    wait = Relief("relief1", "LDST queue", (Change("sm.ldst_queue", "2", "32"),), 5, False, 7, 3, 31, "add", (820, 716), (0, 0), (9, 1))
+    tried = "\n".join(line.plain for line in render(Scene(), replace(study(961, 900), waits=(wait,)), width, 24, 1, [], ""))
+    (row,) = [line.split() for line in tried.split("\n") if "this wait ends: w3's 31st issue" in line]
+    assert row[-3:] == ["820", "716", "−104"] and "this wait" not in text
     known = study(961)
     assert "−16.7 %" in text and "−16.7 %" not in (unsourced := "\n".join(
         line.plain for line in render(Scene(), replace(known, energy_assumed=True), width, 24, 0, [], "")))
