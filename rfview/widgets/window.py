@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Literal
 
 from rich.segment import Segment
 from textual.geometry import Region
@@ -26,8 +27,8 @@ class WindowView(PanelView):
     def frame(self, width: int, height: int, is_lined: bool) -> None:
         """Set the size of the content; is_lined: with lines at its sides, where no ground tells it from what is behind."""
         self.styles.width, self.styles.height = width + 2 * is_lined, height
-        line = ("ascii" if self.strips.palette.ascii else "solid", "ansi_default")
-        self.styles.border_left = self.styles.border_right = line if is_lined else None
+        kind: Literal["ascii", "solid"] = "ascii" if self.strips.palette.ascii else "solid"
+        self.styles.border_left = self.styles.border_right = (kind, "ansi_default") if is_lined else None
 
 
 class PictureView(WindowView):
