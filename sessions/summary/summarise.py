@@ -10,6 +10,7 @@ import numpy as np
 from rfview.engine.chunk import CHUNK_CYCLES
 from rfview.engine.errors import InputError
 from rfview.engine.stalls import NO_WARP
+from rfview.sessions.causes.account import EARLIER_CHUNKS
 from rfview.sessions.compare.comparison import has_ended
 from rfview.sessions.energy import counts_of
 from rfview.sessions.lines.counts import Counts, count_instructions
@@ -150,13 +151,18 @@ def of_recording(session: Session) -> Summary:
 
 def _of_part(session: Session, facts: Facts, first: int, last: int) -> Summary:
     """Return the summary of a run, with lines from LOOK cycles in the middle of first..last-1, or none if that is empty."""
-    middle = max(first, (first + last - LOOK) // 2 // CHUNK_CYCLES * CHUNK_CYCLES - 1)     # whole chunks are read
-    until = min(last, middle + LOOK)
+    middle, until = _middle(first, last)
     if middle >= until:
         return summary_of(facts)
     table = session.lines or LineTable(session.info, ptx=True)
     facts = _with_lines(facts, session, count_instructions(session.timeline, middle, until), table)
     return summary_of(facts if until - middle == facts.cycles else replace(facts, window=(middle, until)), table)
+
+
+def _middle(first: int, last: int) -> tuple[int, int]:
+    """Return (first cycle, cycle after) of LOOK cycles in the middle of others, so that whole chunks are read."""
+    middle = max(first, (first + last - LOOK) // 2 // CHUNK_CYCLES * CHUNK_CYCLES - 1)
+    return middle, min(last, middle + LOOK)
 
 
 def of_simulator(simulator: Any, with_lines: bool = True) -> Summary:
@@ -168,8 +174,11 @@ def of_simulator(simulator: Any, with_lines: bool = True) -> Summary:
     if not with_lines:
         return summary_of(facts)
     last = min(simulator.cycle, FARTHEST)
-    timeline = LiveTimeline(simulator.twin())
-    timeline.extend(last - timeline.last)
+    middle, until = _middle(0, last)
+    twin = simulator.twin()
+    twin.step(max(0, (middle + 1) // CHUNK_CYCLES - EARLIER_CHUNKS) * CHUNK_CYCLES)     # what is read begins here
+    timeline = LiveTimeline(twin, records=False)
+    timeline.extend(until - timeline.last)
     return _of_part(Session(timeline), facts, 0, last)
 
 
