@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from msgspec import Struct, structs
-
 
 def visible(text: str, keep: str = "") -> str:
     r"""Return the text with every character that is not printable escaped, except those in `keep`.
@@ -41,6 +39,6 @@ def visible_in(data: Any) -> Any:
         return {visible_in(key): visible_in(value) for key, value in data.items()}
     if isinstance(data, (list, tuple)):
         return [visible_in(value) for value in data]
-    if isinstance(data, Struct):
-        return structs.replace(data, **{name: visible_in(getattr(data, name)) for name in data.__struct_fields__})
+    if hasattr(data, "__struct_fields__"):      # a record of msgspec, which every start of rfview would import
+        return type(data)(**{name: visible_in(getattr(data, name)) for name in data.__struct_fields__})
     return data
