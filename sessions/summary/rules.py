@@ -44,6 +44,7 @@ LIMITS: dict[str, Limit] = {
 }
 (FULL, BUSY, WASTEFUL, CONFLICTS, LEAST, NOTABLE, MOSTLY, IDLE_SLOTS, LEAST_PART,
  IDLE_LANES) = (limit.value for limit in LIMITS.values())
+RESULTS = ("long_scoreboard", "short_scoreboard", "wait")      # states of warps that wait for a result
 OF_PIPE = {"FMA and ALU pipes": ("alu", "fma", "imad", "wide"), "XU": ("xu",), "FP64": ("double",)}     # latency classes
 
 
@@ -124,7 +125,7 @@ def _wasteful(facts: Facts, is_shared: bool, what: str, limit: float, advice: st
     if facts.by_pc is None:
         return None
     accesses, sent, known, ideal = facts.by_pc.metrics.of(is_shared)
-    chosen = (known > 0) & (sent > limit * ideal) & ~facts.local
+    chosen = _sends_too_many(facts, is_shared, limit)
     held = facts.held(chosen)
     at = int(held.argmax())
     if held.sum() < LEAST:
@@ -138,6 +139,24 @@ def _wasteful(facts: Facts, is_shared: bool, what: str, limit: float, advice: st
     return Finding(float(held.sum()), f"{facts.name_of(at)} sends {each:.1f} {what} per access, where {best:.3g} "
                    f"would do, and holds up {held[at]:.1%} of the warp-cycles{more}.",
                    f"{advice}: {saved / max(1, work):.0%} of LD/ST's work would go (estimate)", at)
+
+
+def _sends_too_many(facts: Facts, is_shared: bool, limit: float) -> np.ndarray:
+    """Return (n,) bool: which accesses, but for those to spilled registers, send more than `limit` times the ideal."""
+    assert facts.by_pc is not None
+    _, sent, known, ideal = facts.by_pc.metrics.of(is_shared)
+    return (known > 0) & (sent > limit * ideal) & ~facts.local
+
+
+def _of_latency(facts: Facts) -> float:
+    """Return the share of the warp-cycles that wait for results, without those for accesses that another rule would mend."""
+    share = facts.share(*RESULTS)
+    if facts.by_pc is None:
+        return share
+    mended = facts.local | _sends_too_many(facts, False, WASTEFUL) | _sends_too_many(facts, True, CONFLICTS)
+    causes, codes = facts.by_pc, [facts.info.stall_codes[name] for name in RESULTS]
+    others = np.isin(causes.code, codes) & np.append(mended, False)[causes.holder]
+    return max(0.0, share - float(causes.count[others].sum()) / max(1, facts.counted))
 
 
 def _operand_banks(facts: Facts) -> Finding | None:
@@ -186,7 +205,7 @@ def _occupancy(facts: Facts) -> Finding | None:
     unused, why = facts.unused_slots
     if unused < IDLE_SLOTS * facts.info.num_warps:
         return None
-    waits = facts.share("long_scoreboard", "short_scoreboard", "wait")
+    waits = _of_latency(facts)
     full = f"; not what limits it: {facts.floors[0].unit} is full already" if facts.filled >= BUSY else ""
     return Finding(min(unused / facts.info.num_warps, waits) if not full else LEAST,
                    f"{unused} of {facts.info.num_warps} warp slots are never used: {why}{full}.",
@@ -194,12 +213,11 @@ def _occupancy(facts: Facts) -> Finding | None:
 
 
 def _latency(facts: Facts) -> Finding | None:
-    names = ("long_scoreboard", "short_scoreboard", "wait")
-    share = facts.share(*names)
-    if facts.filled >= FULL or share < MOSTLY:
+    share, own = facts.share(*RESULTS), _of_latency(facts)
+    if facts.filled >= FULL or share < MOSTLY or own < NOTABLE:
         return None
-    most = max(names, key=facts.share)
-    return Finding(share, f"No unit is full: latency limits this run. Warps wait for results in {share:.1%} of the "
+    most = max(RESULTS, key=facts.share)
+    return Finding(own, f"No unit is full: latency limits this run. Warps wait for results in {share:.1%} of the "
                    f"warp-cycles, mostly {most}{facts.place(most)}.", "more independent instructions, or more warps",
                    facts.waiter(most))
 

@@ -94,6 +94,14 @@ def test_a_rule_fires_for_its_kernel_and_not_for_the_other(name: str) -> None:
         assert ranked == sorted(ranked, reverse=True) and all("%" in one.text or one.rule == "occupancy" for one in summary.sentences)
 
 
+def test_waits_for_spilled_registers_are_not_called_latency() -> None:
+    summary = summarise(run(*KERNELS["spills"][0]))
+    shares = {one.rule: one.share for one in summary.sentences}
+    waits = sum(summary.states.get(name, 0) for name in ("long_scoreboard", "short_scoreboard", "wait")) / summary.resident
+    assert waits > 0.5 and fired(summary)[0] in ("spills", "floor") and shares.get("latency", 0) < waits / 2
+    assert any("kernel.max_registers=63" in one.lift for one in summary.sentences), "20 are what it has"
+
+
 def test_every_rule_has_its_kernels_and_its_source() -> None:
     assert {rule.name for rule in RULES} == {*KERNELS, "allocate", "state"}
     assert all(rule.fires and rule.source for rule in RULES)
