@@ -117,6 +117,7 @@ ROWS = (
     Row("STG STS STL ST", SCOPES + WIDTH, "m a", memory.store),
     Row("LDGSTS", SCOPES + WIDTH + "BYPASS ZFILL", "m m p?", memory.async_copy),
     Row("LDGDEPBAR", "", "", memory.end_of_group),
+    Row("ARRIVES", "LDGSTSBAR 64", "m", memory.arrival),
     Row("ATOM ATOMG ATOMS", SCOPES + ATOMIC, "q? d? m a? b?", memory.atomic),
     Row("RED REDG REDS", SCOPES + ATOMIC, "m a?", memory.reduction),
     Row("LDC ULDC LDCU", WIDTH, "d m", memory.load_constant),

@@ -139,6 +139,8 @@ def test_an_instruction_becomes_one_engine_instruction(text, op, fields):
     ("LDSM.16.MT88.2 R12, [R6+0x200]", {
         "op": isa.OP_LDSM, "aux": 2 | isa.MATRIX_TRANSPOSED, "src": {0: 6}, "dst": [12, 13], "num_dst": 2, "count": 4,
         "space": SPACE_SHARED}),
+    ("ARRIVES.LDGSTSBAR.64 [UR7+0x8]", {
+        "op": isa.OP_RED, "aux": isa.ATOM_ARRIVE | isa.T_U64 << 8, "offset": 8, "uniform_mask": 1 << 6, "imm": {6: 7}, "width": 8}),
     ("STSM.16.M88.4 [R2], R8", {"op": isa.OP_STSM, "aux": 4, "src": {0: 2, 2: 8, 5: 11}, "memory_kind": MEM_STORE}),
     ("LDC.U8 R4, c[0x3][R5+0x2]", {"space": SPACE_PARAM, "src": {0: 5}, "offset": 0x402, "width": 1}),
 ])

@@ -34,7 +34,7 @@ _OPCODES = {
     "store_shared": "STS STSM",
     "shuffle": "SHFL MATCH MOVM",
     "atomic_global": "ATOM ATOMG RED REDG HOST",     # HOST: calls of the host (sass/driver.py)
-    "atomic_shared": "ATOMS",
+    "atomic_shared": "ATOMS ARRIVES",
     "async_copy": "LDGSTS LDGDEPBAR",
 }
 SHAPE = re.compile(r"\.(16|8)8(\d+)\b")        # rows, 8 columns, depth
