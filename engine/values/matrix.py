@@ -17,13 +17,15 @@ from numba.extending import intrinsic
 from rfview.engine.compile.jit import OFF, jit
 from rfview.engine.isa import (MATRIX_TRANSPOSED, PRODUCT_AND, PRODUCT_BF16, PRODUCT_DEEP, PRODUCT_F16,
                                PRODUCT_F64, PRODUCT_HALVES, PRODUCT_INT4, PRODUCT_INT8, PRODUCT_KINDS, PRODUCT_SATURATES,
-                               PRODUCT_SIGNED_A, PRODUCT_SIGNED_B, PRODUCT_TALL, PRODUCT_TF32, T_F16, T_F16X2, T_F32)
+                               PRODUCT_SIGNED_A, PRODUCT_SIGNED_B, PRODUCT_TALL, PRODUCT_TF32)
 from rfview.engine.values.arithmetic import (I64, M32, S32, U32, U64, bits_f64, clamp, extend, f64_bits, fma64, popcount)
 from rfview.engine.values.lane_by_lane import pair, put
-from rfview.engine.values.rounding import NAN64, convert, convert_pair, has
+from rfview.engine.values.rounding import NAN64, has
 from rfview.engine.values.vectors import I32, IrFrame, NumpyFrame, Vector, bits, canonical, fma, where
 from rfview.engine.values.words import load, store
 
+# as kinds of `multiply`: no product, but both halves of a as floats; the floats a and b as halves, rounded to nearest
+WIDEN, NARROW = 64, 65
 NIBBLES, UPPER = 1 << 8, 1 << 9      # in aux of `multiply`: elements are the lower, or upper, four bits of each byte
 TWO_TO_112 = 2.0**112   # from a half's exponent to that of a float
 
@@ -41,6 +43,16 @@ def _float_of_half(x: Any) -> Any:
     shifted = (x & 0x7FFF) << 13
     number = bits(bits(shifted, "f4") * TWO_TO_112, "u4")
     return bits(where((x & 0x7C00) == 0x7C00, shifted | 0x7F800000, number) | (x & 0x8000) << 16, "f4")
+
+
+def _half_of_float(x: Any) -> Any:
+    """Return floats, given as words, as halves, rounded to nearest; NaN canonical."""
+    sign, rest = (x >> 16) & 0x8000, x & 0x7FFFFFFF
+    normal = (rest + 0xFFF + ((rest >> 13) & 1) >> 13) - (112 << 10)
+    # 1/2 has the units of a half's subnormals as its last bits
+    tiny = bits(bits(rest, "f4") + 0.5, "u4") - 0x3F000000
+    value = where(rest < 0x38800000, tiny, where(rest < 0x477FF000, normal, 0x7C00))
+    return where(rest > 0x7F800000, 0x7FFF, value | sign)
 
 
 def _elements(kind: int, word: Any, negative: Any) -> list[Any]:
@@ -64,6 +76,14 @@ def _bytes(frame: Any, word: Any, negative: Any) -> Any:
 
 def _multiply(kind: int, at: Any) -> None:
     """Add the products of a register of A and one of B to two sums. at(name, row): the frame at a row of a, b or sums."""
+    if kind == WIDEN:
+        for side, value in enumerate(_elements(PRODUCT_F16, at("a", 0).get(0, "u4"), None)):
+            at("sums", side).put(canonical(value))
+        return
+    if kind == NARROW:
+        low, high = (_half_of_float(at(name, 0).get(0, "u4")) for name in ("a", "b"))
+        at("sums", 0).put(low | high << 16)
+        return
     is_float = kind != PRODUCT_INT8
     a, b = at("a", 0).get(0, "u4"), at("b", 0).get(0, "u4")
     signs = [at("a", 0).splat_aux_bit(flag.bit_length() - 1) for flag in (PRODUCT_SIGNED_A, PRODUCT_SIGNED_B)]
@@ -105,7 +125,7 @@ def _interpreted(rows: Any, a: int, b: int, sums: int, aux: int, kind: int) -> N
 
 
 # multiply(rows, a, b, sums, aux, kind): add the products of the registers in the rows `a` and `b` to the two sums in the
-#   rows from `sums` on; kind: PRODUCT_F16, _BF16, _TF32 or _INT8, a constant
+#   rows from `sums` on; kind: PRODUCT_F16, _BF16, _TF32 or _INT8, or WIDEN or NARROW, a constant
 multiply: Any = _interpreted if OFF else _compiled
 
 
@@ -115,26 +135,30 @@ def product_rows(rows, src, dst, aux):
     kind = I64(aux) & I64(PRODUCT_KINDS)
     tall = I64(2) if has(aux, PRODUCT_TALL) else I64(1)
     begin_sums(rows, src, dst, aux, kind)
-    for chunk in range(I64(2) if has(aux, PRODUCT_DEEP) else I64(1)):
-        b = src + I64(2) + chunk
-        for block in range(tall):
-            number = chunk * tall + block
-            a, sums = src + number + (I64(4) if number > 1 else I64(0)), dst + I64(2) * block
-            if kind == PRODUCT_F16:
-                multiply(rows, a, b, sums, U32(aux), PRODUCT_F16)
-            elif kind == PRODUCT_BF16:
-                multiply(rows, a, b, sums, U32(aux), PRODUCT_BF16)
-            elif kind == PRODUCT_TF32:
-                multiply(rows, a, b, sums, U32(aux), PRODUCT_TF32)
-            elif kind == PRODUCT_INT8 or kind == PRODUCT_INT4:
-                flags = U32(aux) & U32(PRODUCT_SIGNED_A | PRODUCT_SIGNED_B)
-                for half in range(I64(1) if kind == PRODUCT_INT8 else I64(2)):
-                    if kind == PRODUCT_INT4:
-                        flags |= U32(UPPER | NIBBLES) if half == 1 else U32(NIBBLES)
-                    multiply(rows, a, b, sums, flags, PRODUCT_INT8)
-            else:
-                multiply_rarer(rows, a, b, sums, U32(aux), kind)
+    chunks = I64(2) if has(aux, PRODUCT_DEEP) else I64(1)
+    for number in range(tall * chunks):
+        a, b = src + number + (I64(4) if number > 1 else I64(0)), src + I64(2) + number // tall
+        multiply_kind(rows, a, b, dst + I64(2) * (number % tall), aux, kind)
     end_sums(rows, src, dst, aux, kind, tall)
+
+
+@jit
+def multiply_kind(rows, a, b, sums, aux, kind):
+    """Do `multiply` for any kind."""
+    if kind == PRODUCT_F16:
+        multiply(rows, a, b, sums, U32(aux), PRODUCT_F16)
+    elif kind == PRODUCT_BF16:
+        multiply(rows, a, b, sums, U32(aux), PRODUCT_BF16)
+    elif kind == PRODUCT_TF32:
+        multiply(rows, a, b, sums, U32(aux), PRODUCT_TF32)
+    elif kind == PRODUCT_INT8 or kind == PRODUCT_INT4:
+        flags = U32(aux) & U32(PRODUCT_SIGNED_A | PRODUCT_SIGNED_B)
+        for half in range(I64(1) if kind == PRODUCT_INT8 else I64(2)):
+            if kind == PRODUCT_INT4:
+                flags |= U32(UPPER | NIBBLES) if half == 1 else U32(NIBBLES)
+            multiply(rows, a, b, sums, flags, PRODUCT_INT8)
+    else:
+        multiply_rarer(rows, a, b, sums, U32(aux), kind)
 
 
 @jit
@@ -176,14 +200,15 @@ def saturates(aux, kind):
 @jit
 def begin_sums(rows, src, dst, aux, kind):
     """Let the sums begin with C; with 0 where they saturate: the products alone cannot overflow, the addend comes last."""
-    halves, from_zero = is_of_halves(aux, kind), saturates(aux, kind)
+    if is_of_halves(aux, kind):
+        for number in range(2):
+            row = addend_row(src, number)
+            multiply(rows, row, row, dst + 2 * number, U32(0), WIDEN)
+        return
+    from_zero = saturates(aux, kind)
     for number in range(4):
-        row = addend_row(src, number >> 1 if halves else number)
         for lane in range(32):
-            word = U64(load(rows, row, lane))
-            if halves:
-                word = convert(U32(T_F32 | T_F16 << 8), U32(0), word >> U64(16 * (number & 1)) & U64(0xFFFF))
-            store(rows, dst + number, lane, U32(0) if from_zero else U32(word & M32))
+            store(rows, dst + number, lane, U32(0) if from_zero else load(rows, addend_row(src, number), lane))
 
 
 @jit
@@ -191,9 +216,7 @@ def end_sums(rows, src, dst, aux, kind, blocks):
     """Round sums to halves, two in a register, or add C where they saturate."""
     if is_of_halves(aux, kind):
         for block in range(blocks):
-            for lane in range(32):
-                low, high = load(rows, dst + 2 * block, lane), load(rows, dst + 2 * block + 1, lane)
-                store(rows, dst + block, lane, U32(convert_pair(U32(T_F16X2), U32(0), U64(high), U64(low)) & M32))
+            multiply(rows, dst + 2 * block, dst + 2 * block + 1, dst + block, U32(0), NARROW)
     elif saturates(aux, kind):
         for number in range(2 * blocks):
             addend = addend_row(src, number)

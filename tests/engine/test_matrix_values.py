@@ -9,7 +9,7 @@ import pytest
 
 from rfview.engine import isa
 from rfview.engine.state import ROW
-from rfview.engine.values.matrix import gather_rows, movm_rows, product_rows, spread_rows
+from rfview.engine.values.matrix import NARROW, gather_rows, movm_rows, multiply, product_rows, spread_rows
 from rfview.engine.values.packed import packed_rows
 from tests.engine.machine_programs import plain_only
 
@@ -127,6 +127,19 @@ def test_halves_of_every_kind_are_multiplied() -> None:
     got = multiplied(isa.PRODUCT_F16 | TALL, a, b, np.zeros((16, 8), np.uint32)).astype(np.uint32)
     assert np.array_equal(got.view(np.float32)[:7, 0], specials[:7].astype(np.float32))
     assert got[7, 0] == 0x7FFFFFFF
+
+
+def test_sums_of_halves_are_rounded_to_halves() -> None:
+    sums = np.array([65519.9, 65520, -65520, 2048.5, 2049, 2051, 6e-8, 2.98e-8, 2.99e-8, -8.9e-8, 6.103e-5, np.nan, np.inf, 1e-30, -0.0,
+                     0.1], np.float32)
+    rows = np.zeros(4, ROW).view(np.recarray)
+    rows[0].u[:], rows[1].u[:] = np.tile(sums, 2).view(np.uint32), np.tile(sums[::-1], 2).view(np.uint32)
+    multiply(rows, 0, 1, 2, 0, NARROW)
+    got = rows[2].u.copy().view(np.float16).reshape(2, 16, 2)[0]
+    with np.errstate(over="ignore"):
+        wanted = sums.astype(np.float16)
+    assert np.array_equal(got[:, 0], wanted, equal_nan=True) and np.array_equal(got[:, 1], wanted[::-1], equal_nan=True)
+    assert np.signbit(got[14, 0]) and int(rows[2].u[11]) & 0xFFFF == 0x7FFF
 
 
 def matrix_of(rows: np.recarray, row: int) -> np.ndarray:
