@@ -125,8 +125,10 @@ def _row(picture: ByLinePicture, at: int, width: int, ends: tuple[int, int, int]
     out = list_row(width, chosen).add(sign, role)
     for end, side in ((5, pair.a), (9, pair.b)):
         out.right(end, str(side.line or "") if side is not None else "", role if chosen or pair.edited else "dim")
-    text = pair.text.expandtabs(4).rstrip()
-    out.at(11, cut(text if width >= WIDE else text.lstrip(), ends[0] - 11 - 10), role)
+    text, room = pair.text.expandtabs(4).rstrip(), ends[0] - 11 - 10
+    code = text.lstrip()
+    indent = min(len(text) - len(code), room // 4) if width >= WIDE else 0      # deep ones, of parameters, leave no room
+    out.at(11, cut(" " * indent + code, room), role)
     for end, cost, shade in ((ends[0], row.a, "text"), (ends[1], row.b, "text")):
         out.right(end, number(cost.waits) if cost is not None else "", "bold" if changed else shade)
     if row.a is None or row.b is None:
