@@ -1,6 +1,7 @@
 """Loads and stores of whole words, all lanes at once, between registers and one region of memory, shared or local memory.
 
-What is not like that (mixed spaces, narrow accesses, a lane out of bounds or misaligned) is left to values/access.py.
+Of narrower accesses it finds the places of loads. What is not like that (mixed spaces, narrow stores, a lane out of bounds
+or misaligned) is left to values/access.py.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from numba.extending import intrinsic
 from rfview.engine.compile.jit import OFF, jit
 from rfview.engine.program import (MEM_LOAD, MEM_STORE, NO_REG, SPACE_CONST, SPACE_GENERIC, SPACE_GLOBAL, SPACE_LOCAL,
                                    SPACE_SHARED)
-from rfview.engine.values.access import (ADDR, find_region, generic_space, region_base, region_end, region_word,
+from rfview.engine.values.access import (ADDR, find_region, generic_space, load, region_base, region_end, region_word,
                                          region_writable)
 from rfview.engine.values.arithmetic import I64, M32, S32, U32, U64, Z64, ctz
 from rfview.engine.values.vectors import I32
@@ -165,7 +166,11 @@ def move_words(inst, rows, base, first_row, low, high, mask, memory, regions, nu
     """
     width = I64(inst.width)
     size = width * I64(inst.count)
-    if width < 4 or width * 8 != inst.reg_bits or (inst.memory_kind != MEM_LOAD and inst.memory_kind != MEM_STORE):
+    is_narrow = size < 4        # one byte or half of a word, extended to its register
+    if is_narrow:
+        if inst.memory_kind != MEM_LOAD or size != width or inst.reg_bits > 32 or inst.dst[0] == NO_REG:
+            return False
+    elif width < 4 or width * 8 != inst.reg_bits or (inst.memory_kind != MEM_LOAD and inst.memory_kind != MEM_STORE):
         return False
     space, first, keep = I64(inst.space), Z64, ~Z64
     if inst.src[1] == NO_REG and inst.imm[1] == 0 and (space == SPACE_SHARED or space == SPACE_LOCAL):
@@ -178,7 +183,7 @@ def move_words(inst, rows, base, first_row, low, high, mask, memory, regions, nu
     step = I64(4)
     if space == SPACE_SHARED:
         span, start = I64(own.shared_bytes), I64(own.shared_word) * 4
-    elif space == SPACE_LOCAL:
+    elif space == SPACE_LOCAL and not is_narrow:        # whose lanes' words alternate
         span, step = I64(own.local_words) * 4, I64(128)
         start = (I64(own.local_word) + I64(own.warp_slot) * I64(own.local_words) * 32) * 4
     elif space == SPACE_GLOBAL or space == SPACE_CONST:
@@ -192,6 +197,9 @@ def move_words(inst, rows, base, first_row, low, high, mask, memory, regions, nu
     if span < size or locate(rows, low, high, keep, mask, I64(inst.offset), first, span, size, start,
                              I64(space == SPACE_LOCAL), scratch) != U32(0):
         return False
+    if is_narrow:
+        load(inst, rows, base + I64(inst.dst[0]), mask, memory, scratch)
+        return True
     for k in range(size >> 2):
         if inst.memory_kind == MEM_STORE:
             scatter(rows, operand_row(inst, 2 + k, base, first_row), mask, memory, scratch, step * k)

@@ -147,6 +147,12 @@ ACCESSES = {        # what is in %v at the end is stored
         "mov.u64 %a4, table; and.b32 %r5, %r3, 12; cvt.u64.u32 %a5, %r5; add.u64 %a4, %a4, %a5; ld.const.u32 %v, [%a4];",
         lambda t: 5 + t % 4),
     "bytes": ("add.u64 %a4, %a2, 1; ld.global.u8 %v, [%a2]; ld.global.s8 %r5, [%a4]; add.u32 %v, %v, %r5;", lambda t: t + 100),
+    "signed and unsigned parts of a word": (
+        "add.u32 %r5, %r1, %r3; st.shared.u32 [%r5], 0x8182F3F4; ld.shared.s8 %v, [%r5+1]; ld.shared.s16 %r6, [%r5+2]; "
+        "ld.shared.u16 %r7, [%r5+2]; add.u32 %v, %v, %r6; add.u32 %v, %v, %r7;", lambda t: 0x8182 + 0x8182 - 0x10000 - 13),
+    "a byte under a guard": ("setp.lt.u32 %p1, %t, 5; @%p1 ld.global.u8 %v, [%a2];", lambda t: t + 100 if t < 5 else 0),
+    "bytes of local memory": (
+        "and.b32 %r5, %t, 3; add.u32 %r5, %r2, %r5; st.local.u32 [l], 0x04030201; ld.local.u8 %v, [%r5];", lambda t: t % 4 + 1),
     "eight bytes": ("ld.global.u64 %a4, [%in+8]; st.local.u64 [l], %a4; ld.local.u32 %v, [l+4];", lambda t: 103),
 }
 
