@@ -74,7 +74,7 @@ def _access(trail: Trail, moment: Machine, flight: Flight, queue: list[int]) -> 
 def width_of(text: str) -> int:
     """Return how many bytes per lane an access moves, as the tables of latencies know them: 4, 8 or 16."""
     parts = text.split()[1 if text.startswith("@") else 0].split(".")
-    return 16 if "128" in parts else 8 if "64" in parts else 4
+    return 16 if "128" in parts or parts[0] in ("LDSM", "STSM") else 8 if "64" in parts else 4
 
 
 def _latched(trail: Trail, moment: Machine, flight: Flight, unit: int) -> None:
@@ -103,6 +103,11 @@ def _executing(trail: Trail, flight: Flight) -> None:
 def _in_memory(trail: Trail, moment: Machine, flight: Flight) -> None:
     """Explain an access in the memory pipeline or beyond."""
     place = memory.space(flight)
+    if (copy := _last_copy(moment, flight)) is not None:
+        trail.issued(copy, f"it waits for the copies before it; the last to end is {copy.name} at PC {copy.pc}",
+                     f"issued {copy.issue_cycle:,}; {copy.text}")
+        explain(trail, moment, copy)
+        return
     if int(moment.sm["ldst_head"]) == flight.entry or place not in ("shared", "const", "param", "") and flight.missed:
         memory.explain(trail, moment, flight)
         return
@@ -113,6 +118,13 @@ def _in_memory(trail: Trail, moment: Machine, flight: Flight) -> None:
               until=flight.done_cycle if flight.end_is_known else -1, pc=flight.pc)
     trail.end(where.removeprefix("the "), f"{where}: {plural(trail.value(own, 0), 'cycle')} from issue to use",
               {own: 1})
+
+
+def _last_copy(moment: Machine, flight: Flight) -> Flight | None:
+    """Return the asynchronous copy that ends last of those that LDGDEPBAR waits for; None of other instructions."""
+    copies = [other for other in moment.in_sub_core(flight.warp) if other.warp == flight.warp and other.seq < flight.seq
+              and other.name == "LDGSTS" and other.stage == layout.MEMORY]
+    return max(copies, key=lambda copy: copy.done_cycle) if flight.name == "LDGDEPBAR" and copies else None
 
 
 def _writing(trail: Trail, moment: Machine, flight: Flight) -> None:
