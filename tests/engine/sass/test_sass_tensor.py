@@ -14,6 +14,9 @@ from rfview.engine.hazards.watch import Watch
 from rfview.engine.launch import Arg, Buffer, Launch, LaunchSpec
 from rfview.engine.simulator import Simulator
 from rfview.engine.state import FREE
+from rfview.sessions.session import Session
+from rfview.sessions.timeline.live import LiveTimeline
+from rfview.sessions.why import why
 from tests.engine.machine_programs import plain_only
 from tests.engine.sass.tiles import COLUMNS, DEPTH, FOLDER, ISAS, ROWS
 
@@ -71,3 +74,12 @@ def test_the_subcore_waits_for_the_copies_that_a_group_names(of_ptx: np.ndarray)
             waited += 1
     assert (most, waited, watch.seen) == (2, 4, {})
     assert result(run).tobytes() == of_ptx.tobytes()
+
+
+def test_why_goes_from_a_wait_for_copies_to_the_one_that_ends_last() -> None:
+    timeline = LiveTimeline(Simulator(tiles(), preset="a100", settings={"kernel.isa": "sm_80"}), chunk_cycles=64)
+    timeline.extend(400)
+    links = [link.sentence for link in why(Session(timeline), 0, 400).links]
+    assert links[0] == "w0 waits for SB0"
+    assert links[1].startswith("LDGDEPBAR at PC") and links[2].startswith("it waits for the copies before it; the last to end is")
+    assert links[3].startswith("it has been in memory since")
