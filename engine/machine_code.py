@@ -39,6 +39,7 @@ MACHINE_INST = np.dtype(
         ("const_mask", "u2"),     # .. the word at byte imm[k] of the constant image
         ("uniform_mask", "u2"),   # .. uniform register imm[k]
         ("modify", "u1", (3,)),   # per operand: MODIFY_* | PART_* << PART_SHIFT of isa.py
+        ("moved", "u1", (3,)),    # per operand: it is at this many places later, mod 3, for reuse bits
         ("num_dst", "u1"),
         ("dst_uniform", "u1"),    # dst are uniform registers, which get the value of the first lane that executes
         ("guard", "u1"),

@@ -84,8 +84,9 @@ def _effects(inst: Any, text: str, sm: int) -> Effects:
     wait, limit = control >> 11 & 63, 0
     if base_opcode(text) == "DEPBAR" and int(inst["aux"]):
         wait, limit = 1 << (int(inst["aux"]) & 255) - 1, int(inst["aux"]) >> 8 & 255
+    places = [(operand + int(moved)) % NUM_OPERANDS for operand, moved in enumerate(inst["moved"])]
     reuse = () if is_variable else tuple(
-        (slot // 2, int(inst["src"][slot]), bool(control >> 17 + slot // 2 & 1))
+        (places[slot // 2], int(inst["src"][slot]), bool(control >> 17 + places[slot // 2] & 1))
         for slot in range(2 * NUM_OPERANDS) if inst["src_mask"] >> slot & 1)
     reads = reads_of(inst, guard)
     if kind == "wide.late":

@@ -10,7 +10,7 @@ from rfview.engine import isa
 from rfview.engine.machine_code import CODE_BASE, MACHINE_INST, NUM_MACHINE_ROWS, UNIFORM_PREDICATES
 from rfview.engine.program import (GLOBAL_BASE, LAT_OTHER, MEM_NONE, NO_PC, NO_PRED, NO_REG, NUM_DST_ROWS, SPACE_NONE,
                                    UNIT_CTRL, UNIT_SP, WAIT_FIXED)
-from rfview.engine.sass.form import NotExecuted
+from rfview.engine.sass.form import Form, NotExecuted
 from rfview.engine.sass.operands import Operand
 
 M32, M64 = 0xFFFFFFFF, 0xFFFFFFFFFFFFFFFF
@@ -21,6 +21,8 @@ BOTH = {"f32": isa.MODIFY_FNABS, "f64": isa.MODIFY_DNABS, "h2": isa.MODIFY_HNABS
 PARTS = {"B0": isa.PART_B0, "B1": isa.PART_B1, "B2": isa.PART_B2, "B3": isa.PART_B3, "H0": isa.PART_H0, "H1": isa.PART_H1,
          "H0_H0": isa.PART_H0_H0, "H1_H1": isa.PART_H1_H1, "F32": isa.PART_F32, "H1_H0": isa.PART_NONE}
 FIELDS = tuple(name for name in MACHINE_INST.names or () if name not in ("line", "control", "num_dst", "dst"))
+# whose only operand is encoded as b; whose second operand is encoded as c (read off the reuse bits of ptxas's code)
+ONE_IN_THE_MIDDLE, SECOND_IS_LAST = ("MOV", "IABS"), ("FADD", "DADD", "HADD2")
 SIGN_BITS = {"f32": 1 << 31, "f64": 1 << 63, "h2": 0x80008000}
 
 
@@ -33,7 +35,8 @@ class Draft:
         self.imm, self.src = [0] * NUM_MACHINE_ROWS, [NO_REG] * NUM_MACHINE_ROWS
         self.dst: list[int] = []
         self.src_mask = self.imm_mask = self.const_mask = self.uniform_mask = self.dst_uniform = 0
-        self.modify = [0, 0, 0]
+        self.modify, self.moved = [0, 0, 0], [0, 0, 0]
+        self.texts: dict[int, str] = {}         # of operands in row slots, as the instruction has them
         self.psrc, self.psrc_negate = [NO_PRED] * 3, [0] * 3
         self.pdst = [NO_PRED] * 2
         self.guard, self.guard_negate = NO_PRED, 0
@@ -49,6 +52,7 @@ class Draft:
 
     def source(self, k: int, operand: Operand, kind: str = "i32") -> None:
         """Fill operand k, one or two row slots. kind: i32, i64, f32, f64, h2 (two halves): what its sign means."""
+        self.texts[k] = operand.text
         self.rows(2 * k, operand, 2 if kind in ("i64", "f64") else 1, kind)
         if self.imm_mask >> 2 * k & 1:
             return
@@ -151,6 +155,15 @@ class Draft:
             name = text.lstrip("@!")
             if name[-1] != "T":
                 self.guard = int(name[-1]) + UNIFORM_PREDICATES * (name[0] == "U")
+
+    def note_places(self, form: Form) -> None:
+        """Note at which place of the instruction each operand is: lowering may leave some out, or exchange them."""
+        places = {"a": 1 if form.base in ONE_IN_THE_MIDDLE else 0, "b": 2 if form.base in SECOND_IS_LAST else 1, "c": 2}
+        left = [(operand.text, places[role]) for role in places for operand in form.all(role)]
+        for k, text in sorted(self.texts.items()):
+            found = next((index for index, (other, _) in enumerate(left) if other == text), None)
+            if found is not None and k < len(self.moved):
+                self.moved[k] = (left.pop(found)[1] - k) % 3
 
     def control(self, op: int, aux: int = 0) -> Draft:
         """Make it a control instruction."""

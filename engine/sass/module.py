@@ -201,6 +201,7 @@ class _Code:
             form = Form(instruction.text, base, is_uniform, tuple(modifiers), pc, self.first_pc, self.target_of)
             assign(form, row.roles, instruction.operands)
             row.lower(form, draft)
+            draft.note_places(form)
             self._check(draft)
         except NotExecuted as problem:
             raise SassError(sentence(instruction, str(problem), self.path, self.files)) from None

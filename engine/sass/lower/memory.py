@@ -125,6 +125,7 @@ def atomic(form: Form, draft: Draft) -> None:
     if says_where and space != SPACE_GENERIC:
         raise NotExecuted("with a predicate as a result")
     update(form, draft, isa.OP_ATOM, space, MEM_ATOMIC)
+    draft.polls = int(not swaps)        # ptxas's own loops with .CAST wait for nobody: some lane always swaps
     draft.flags |= isa.FLAG_ATOM_SUCCESS * swaps | isa.FLAG_ATOM_GLOBAL * says_where
     draft.truth(0, predicate)
     if form.one("d") is not None:

@@ -200,6 +200,23 @@ def test_a_kernel_that_calls_functions_has_a_stack():
     assert [int(kernel.insts["target"][pc]) for pc in (0, 2)] == [2, 2]
 
 
+@pytest.mark.parametrize("text, places", [
+    ("IMAD R3, R4, R5, R6", [0, 1, 2]),
+    ("SHF.R.U32.HI R3, RZ, 0x17, R0.reuse", [2, 1]),
+    ("IMAD.MOV.U32 R4, RZ, RZ, R7.reuse", [2]),
+    ("IADD3 R8, -R11, R0.reuse, RZ", [1, 0]),
+    ("FADD R10, R16, R21.reuse", [0, 2]),
+    ("FADD R7, R3, R3.reuse", [0, 2]),
+    ("IMAD.IADD R0, R6, 0x1, R2.reuse", [0, 2]),
+    ("IABS R9, R7.reuse", [1]),
+    ("PRMT R16, R13, R8.reuse, R2", [0, 2, 1]),
+    ("HADD2.F32 R24, -RZ, |R31|.reuse.H0_H0", [2]),
+])
+def test_an_operand_keeps_its_place_for_the_reuse_cache(text, places):
+    inst = one(text)
+    assert [(k + int(inst["moved"][k])) % 3 for k in range(len(places))] == places
+
+
 def test_each_opcode_has_one_row():
     names = [name for row in ROWS for name in row.opcodes.split()]
     assert len(names) == len(set(names)) == len(TABLE)

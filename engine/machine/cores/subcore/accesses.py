@@ -20,7 +20,8 @@ from rfview.engine.machine.cores.subcore.state import NUM_SUBCORES, NUM_UNITS, Q
 from rfview.engine.machine.marks import touch_inflight
 from rfview.engine.machine.stages import compound, memory
 from rfview.engine.machine.stages.completion import schedule
-from rfview.engine.machine.stages.machine_state import note_global, note_success, slots, unite_address
+from rfview.engine.machine.stages.machine_state import (note_global, note_success, slots, unite_address,
+                                                          write_predicates)
 from rfview.engine.machine.stages.sources import fetch_registers, fetch_scalars
 from rfview.engine.machine.stages.warp_state import reconsider
 from rfview.engine.machine_code import NUM_MACHINE_ROWS
@@ -213,7 +214,7 @@ def perform(sm, key, rows, inst, arena, regions, log, mem_index, slot, first_row
     lanes = np.int64(flight.mask)
     if inst["flags"] & FLAG_ATOM_GLOBAL != 0:
         lanes = note_global(rows, inst, lanes, first_row, result_row)
-        flight.pval[0] = lanes
+        write_predicates(sm, inst, warp, np.uint64(lanes), np.int64(flight.mask))
     if lanes != 0:
         lanes = compound.perform(sm, key, rows, inst, arena, regions, log, mem_index, warp, np.int64(flight.pc), lanes,
                                  np.int64(flight.psrc[0]), first_row, result_row,

@@ -80,17 +80,24 @@ def allocate(sm, rf, spec, rows, insts, arena, number):
 
 
 @device
+def place_of(inst, operand):
+    """Return at which place of the instruction an operand is: that of its reuse bit, and of the reuse cache."""
+    return (operand + np.int64(inst.moved[operand])) % NUM_OPERANDS
+
+
+@device
 def cache_hits(sub, inst, warp):
     """Return the operands that the reuse cache holds, one bit each; the registers of 64-bit ones are in two banks."""
     hits = np.int64(0)
     for operand in range(NUM_OPERANDS):
+        place = place_of(inst, operand)
         used, held = 0, 0
         for half in range(2):
             k = 2 * operand + half
             if (np.int64(inst.src_mask) >> k) & 1:
                 used += 1
                 reg = np.int64(inst.src[k])
-                if sub.cache_warp[operand, reg & 1] == warp + 1 and sub.cache_reg[operand, reg & 1] == reg:
+                if sub.cache_warp[place, reg & 1] == warp + 1 and sub.cache_reg[place, reg & 1] == reg:
                     held += 1
         if used != 0 and used == held:
             hits |= np.int64(1) << operand
@@ -211,16 +218,17 @@ def update_cache(spec, sub, inst, warp):
         return 0
     reuse = (np.int64(inst.control) >> REUSE_SHIFT) & 15
     for operand in range(NUM_OPERANDS):
+        place = place_of(inst, operand)
         for half in range(2):
             k = 2 * operand + half
             if (np.int64(inst.src_mask) >> k) & 1:
                 bank = np.int64(inst.src[k]) & 1
-                sub.cache_warp[operand, bank] = 0
-                if (np.int64(sub.hits) & reuse) >> operand & 1 == 0:
-                    sub.stale = np.int64(sub.stale) & ~(np.int64(1) << (2 * operand + bank))
-                if (reuse >> operand) & 1:
-                    sub.cache_warp[operand, bank] = warp + 1
-                    sub.cache_reg[operand, bank] = inst.src[k]
+                sub.cache_warp[place, bank] = 0
+                if np.int64(sub.hits) >> operand & reuse >> place & 1 == 0:
+                    sub.stale = np.int64(sub.stale) & ~(np.int64(1) << (2 * place + bank))
+                if (reuse >> place) & 1:
+                    sub.cache_warp[place, bank] = warp + 1
+                    sub.cache_reg[place, bank] = inst.src[k]
     return 0
 
 

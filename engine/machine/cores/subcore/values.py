@@ -12,7 +12,7 @@ import numpy as np
 from rfview.engine.compile.bits import ctz64
 from rfview.engine.compile.device import device
 from rfview.engine.fault_codes import PARAM_RANGE
-from rfview.engine.isa import BMOV_TO_BARRIER, OP_BMOV, OP_PLOP3, OP_SREG
+from rfview.engine.isa import BMOV_TO_BARRIER, FLAG_ATOM_GLOBAL, OP_BMOV, OP_PLOP3, OP_SREG
 from rfview.engine.machine.cores.subcore.inflight import capture_predicates
 from rfview.engine.machine.marks import touch_row
 from rfview.engine.machine.cores.subcore.state import CACHE_ROWS, NUM_OPERANDS, NUM_SUBCORES
@@ -104,7 +104,7 @@ def take_stale(sm, rf, rows, inst, warp, first_row):
             continue
         for half in range(2):
             k = 2 * operand + half
-            place = 2 * operand + (np.int64(inst.src[k]) & 1)
+            place = 2 * ((operand + np.int64(inst.moved[operand])) % NUM_OPERANDS) + (np.int64(inst.src[k]) & 1)
             if (np.int64(inst.src_mask) >> k) & 1 and (np.int64(sub.stale) >> place) & 1:
                 copy_row(rows, cache_row(sm, warp, place), first_row + k)
     return 0
@@ -160,7 +160,7 @@ def show_results(sm, rf, rows, inst, slot):
         flight.unwritten = 0
         return 0
     warp = np.int64(flight.warp)
-    if inst.op < OP_PLOP3:
+    if inst.op < OP_PLOP3 and inst["flags"] & FLAG_ATOM_GLOBAL == 0:       # its predicate is known from its address
         for index in range(2):
             if inst.pdst[index] != NO_PRED:
                 write_predicate(sm, warp, np.int64(inst.pdst[index]), np.int64(flight.pval[index]), lanes)
