@@ -48,7 +48,7 @@ ROWS = (
     Row("IADD VIADD", "X 64 16x2 U8x4", "d q? a b p?", integers.add),
     Row("IMAD", "WIDE HI X U32 S32 MOV SHL IADD", "d q? a b c p?", integers.multiply),
     Row("LEA", "HI X SX32", "d q? a b c? n p?", integers.scaled_add),
-    Row("IMNMX VIMNMX", PACKED, "d q? q? a b p", integers.extreme),
+    Row("IMNMX VIMNMX", PACKED + " U64 S64", "q? q? d q? q? a b p p?", integers.extreme),
     Row("VIMNMX3 VIADDMNMX", PACKED, "d q? a b c p", integers.extreme_of_three),
     Row("IABS", "", "d a", integers.absolute),
     Row("VABSDIFF", "U32 S32", "d a b c", integers.absolute_difference),

@@ -11,6 +11,7 @@ from rfview.engine.sass.lower.moves import move_of, no_predicates
 from rfview.engine.sass.operands import Operand
 
 SIGNED = {"U32": 0, "S32": 1}
+WIDE = {"U64": isa.T_U64, "S64": isa.T_S64}
 # bits of packed numbers, and whether they are signed
 ELEMENTS = {"U8x4": (8, 0), "S8x4": (8, 1), "U8": (8, 0), "S8": (8, 1), "U16x2": (16, 0), "S16x2": (16, 1), "16x2": (16, 0)}
 
@@ -162,10 +163,15 @@ def scaled_add(form: Form, draft: Draft) -> None:
 
 
 def extreme(form: Form, draft: Draft) -> None:
-    """IMNMX, VIMNMX: the minimum if the predicate holds, else the maximum."""
+    """IMNMX, VIMNMX: the minimum if the predicate holds, else the maximum; of 64 bits on sm_120."""
     if is_packed(form):
         return packed_extreme(form, draft)
     no_predicates(form)
+    if form.has(*WIDE):
+        draft.be(isa.OP_INT, (isa.INT_MIN if is_minimum(form) else isa.INT_MAX) | form.pick(WIDE) << 8)
+        draft.source(0, form.a, "i64")
+        draft.source(1, form.b, "i64")
+        return draft.result(form.d, 2)
     ops = ((isa.OP_MAX_U32, isa.OP_MIN_U32), (isa.OP_MAX_S32, isa.OP_MIN_S32))
     draft.be(ops[form.pick(SIGNED, 1)][is_minimum(form)])
     draft.source(0, form.a)

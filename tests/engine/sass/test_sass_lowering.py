@@ -65,6 +65,8 @@ def one(text: str) -> np.void:
     ("IDP.2A.HI.S16.U8 R9, R6, R3, R8", isa.OP_DP2A, {"aux": 5}),
     ("HADD2.F32 R4, R5.H0_H0, -RZ.H0_H0", isa.OP_CVT, {"src": {0: 5}, "modify": [isa.PART_H0_H0 << isa.PART_SHIFT, 0, 0]}),
     ("HADD2.F32 R4, -RZ, R5.H1_H1", isa.OP_CVT, {"modify": [isa.PART_H1_H1 << isa.PART_SHIFT, 0, 0]}),
+    ("IMNMX.S64 PT, PT, R20, R8, R10, !PT, !PT", isa.OP_INT,
+     {"aux": isa.INT_MAX | isa.T_S64 << 8, "src": {0: 8, 1: 9, 2: 10, 3: 11}, "dst": [20, 21]}),
     ("HADD2.F32 R4, -RZ, |R5|.H0_H0", isa.OP_CVT, {"modify": [isa.MODIFY_HABS | isa.PART_H0_H0 << isa.PART_SHIFT, 0, 0]}),
     ("HFMA2.BF16_V2.RELU R4, R5, R6, R7", isa.OP_HALF, {"aux": isa.FP_FMA | isa.T_BF16X2 << 8, "flags": isa.FLAG_RELU}),
     ("HMNMX2.NAN R4, R5.H0_H0, R6.H1_H1, !PT", isa.OP_HALF, {"aux": isa.FP_MAX | isa.T_F16X2 << 8, "flags": isa.FLAG_NAN}),
