@@ -220,8 +220,8 @@ def write_cycles(sm, rf, spec, warp, reg, lanes, is_late, is_float):
 def bank_cycles(sm, rf, spec, rows, bank):
     """Begin what a design does by itself in a bank: return for how many cycles it takes the bank, or 0.
 
-    Asked in each cycle in which its last work there is over; the bank does it as soon as nothing has booked it for so long.
-    bank: 2 * sub-core + parity of the register.
+    At most 62. Asked in each cycle in which its last work there is over; the bank does it as soon as nothing has booked it
+    for so long. bank: 2 * sub-core + parity of the register.
     """
     return 0
 

@@ -8,6 +8,10 @@ design` explains the parts.
 
 from __future__ import annotations
 
+import numpy as np
+
+from rfview.engine.compile.device import device
+from rfview.engine.events import RF_READS
 from rfview.engine.machine import registers
 from rfview.engine.plugin import Design, Parameter
 from rfview.engine.stalls import BANK_CONFLICT, FIRST_FOREIGN_CODE, Stall
@@ -61,6 +65,31 @@ def read(sm, rf, spec, rows, warp, reg, mask, out_row):
         sm.events[spec.first_event + HITS] += 1
     registers.copy_row(rows, row, out_row)
     return 0
+
+
+# On the sub-core of today's GPUs, which runs machine code, these two take the place of write_back and read: they say for how
+# many cycles a bank is busy; the values are in their rows.
+
+
+def write_cycles(sm, rf, spec, warp, reg, lanes, is_late, is_float):
+    """Latch a result's row, and write it slowly."""
+    rf.latched[subcore_bank(warp, reg)] = registers.main_row(sm, warp, reg) + 1
+    return np.int64(spec.write_cycles)
+
+
+def read_cycles(sm, rf, spec, warp, reg, is_float):
+    """Read a bank, or its latch, which needs no port."""
+    if rf.latched[subcore_bank(warp, reg)] == registers.main_row(sm, warp, reg) + 1:
+        sm.events[RF_READS] += 1        # counted for you only if it takes a port
+        sm.events[spec.first_event + HITS] += 1
+        return 0
+    return 1
+
+
+@device
+def subcore_bank(warp, reg):
+    """Return the bank that the compiler expects a register in: two per sub-core."""
+    return warp % 4 * 2 + reg % 2
 
 
 def next_event(sm, rf, spec):

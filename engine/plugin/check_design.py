@@ -1,4 +1,4 @@
-"""Check a design: bundled kernels under every scheduler, with their memory compared with sram's."""
+"""Check a design: bundled kernels on each core that it has hooks for, under every scheduler, with memory as sram's."""
 
 from __future__ import annotations
 
@@ -7,22 +7,24 @@ from dataclasses import dataclass
 
 from rfview.engine.machine import faults
 from rfview.engine.compile import jit
-from rfview.engine import kernels
+from rfview.engine import defaults, kernels
 from rfview.engine.errors import InputError, RfviewError
 from rfview.engine.launch import load_launch_file
 from rfview.engine.launch.smallest import smallest_run
 from rfview.engine.simulator import Progress, Simulator
 from rfview.engine.machine.schedulers import SCHEDULERS
-from rfview.engine.plugin import plain_trial
+from rfview.engine.plugin import on_subcore, plain_trial
+from rfview.engine.plugin.variants import parse_variant
 
 CHECKED = ("vectoradd", "reduction", "hotspot")     # memory-bound; barriers; partial writes, which wrong masks would corrupt
+SUBCORE_PRESETS = ("ampere",)     # on which they run as machine code, if the design has hooks for the sub-core
 PATIENCE = 50           # a design that takes this many times sram's cycles is considered to hang
 FINE = "ok"
 
 
 @dataclass(frozen=True)
 class Checked:
-    """One run: its cycles, sram's cycles, and FINE or what is wrong."""
+    """One run: its scheduler and, on the sub-core, preset; its cycles, sram's cycles, and FINE or what is wrong."""
 
     kernel: str
     scheduler: str
@@ -44,17 +46,22 @@ def check(variant: str, progress: Progress | None = None) -> Iterator[Checked]:
     Simulator(small, design=variant, module=module).try_hooks()
     if problem := plain_trial.trial(variant):
         raise InputError(f"{variant}, run as plain Python: {problem}")
+    machines = [(defaults.PRESET, scheduler) for scheduler in SCHEDULERS]
+    if on_subcore.runs(parse_variant(variant)[0]):
+        machines += [(preset, defaults.OF_CORE) for preset in SUBCORE_PRESETS]
+    skipped = {(CHECKED[0], preset): scheduler for preset, scheduler in reversed(machines)}     # by the first scheduler
     for name in CHECKED:
         spec = load_launch_file(kernels.path(name))
-        for scheduler in SCHEDULERS:
-            plain = Simulator(spec, scheduler=scheduler, progress=progress)
+        for preset, scheduler in machines:
+            plain = Simulator(spec, scheduler=scheduler, preset=preset, progress=progress)
             plain.run()
-            own = Simulator(spec, design=variant, scheduler=scheduler, progress=progress,
+            own = Simulator(spec, design=variant, scheduler=scheduler, preset=preset, progress=progress,
                             max_cycles=PATIENCE * plain.cycle)
             verdict = verdict_of(plain, own)
-            if verdict == FINE and (name, scheduler) == (CHECKED[0], next(iter(SCHEDULERS))):
-                verdict = skipping(own, Simulator(spec, design=variant, scheduler=scheduler))
-            yield Checked(name, scheduler, own.cycle, plain.cycle, verdict)
+            if verdict == FINE and skipped.get((name, preset)) == scheduler:
+                verdict = skipping(own, Simulator(spec, design=variant, scheduler=scheduler, preset=preset))
+            where = scheduler if preset == defaults.PRESET else f"{scheduler} · {preset}"
+            yield Checked(name, where, own.cycle, plain.cycle, verdict)
 
 
 def verdict_of(plain: Simulator, own: Simulator) -> str:

@@ -19,14 +19,17 @@ from types import ModuleType
 from typing import Any
 
 from rfview.engine import IMPORT_ROOT
-from rfview.engine import events, plugin as designs, kernels
+from rfview.engine import defaults, events, plugin as designs, kernels
 from rfview.engine.errors import InputError, RfviewError
 from rfview.engine.launch import load_launch_file
-from rfview.engine.plugin import plain_records
+from rfview.engine.machine.cores.subcore.stalls import STALLS as SUBCORE_STALLS
+from rfview.engine.plugin import on_subcore, plain_records
 from rfview.engine.stalls import STALLS
 from rfview.engine.state import MAX_EVENTS
 
-RUNS = (("vectoradd", "lrr", 200), ("hotspot", "two_level", 250))    # kernel, scheduler, cycles: a few hundred a second
+# kernel, scheduler, cycles: a few hundred a second
+RUNS = (("vectoradd", "lrr", 200), ("hotspot", "two_level", 250))
+ON_SUBCORE = ("vectoradd", "ampere", 300)      # kernel, preset, cycles: of designs with hooks for it
 PATIENCE_S = 20         # a cycle that takes longer than this is considered endless
 REFUSING = ("begin_cycle", "read", "write_back", "issue_check", "on_leave")
 
@@ -45,13 +48,17 @@ def main(variant: str) -> int:
 
     module = designs.find(designs.parse_variant(variant)[0])
     path = str(module.__file__)
-    for name in (*REFUSING, "bank_of"):
+    for name in (*REFUSING, "bank_of", *on_subcore.HOOKS):
         if hasattr(module, name):
             setattr(module, name, _checked(module, name, getattr(module, name)))
-    for kernel, scheduler, cycles in RUNS:
+    runs = [(kernel, defaults.PRESET, scheduler, cycles) for kernel, scheduler, cycles in RUNS]
+    if on_subcore.runs(module.DESIGN.name):
+        kernel, preset, cycles = ON_SUBCORE
+        runs.append((kernel, preset, defaults.OF_CORE, cycles))
+    for kernel, preset, scheduler, cycles in runs:
         machine = None
         try:
-            machine = Simulator(load_launch_file(kernels.path(kernel)), design=variant, scheduler=scheduler)
+            machine = Simulator(load_launch_file(kernels.path(kernel)), design=variant, scheduler=scheduler, preset=preset)
             with Watch(path, f"{kernel}, {scheduler}") as watch:
                 for _ in range(cycles):
                     watch.cycle_begins(machine.cycle)
@@ -127,7 +134,8 @@ def _place(frames: Iterable[traceback.FrameSummary], path: str) -> str:
 
 def _checked(module: ModuleType, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     """Return a hook that checks its own result: an existing stall code or bank."""
-    codes = {0, *(stall.code for stall in STALLS), *(stall.code for stall in module.DESIGN.stalls)}
+    of_core = SUBCORE_STALLS if name in on_subcore.HOOKS else ()
+    codes = {0, *(stall.code for stall in (*STALLS, *of_core, *module.DESIGN.stalls))}
 
     @functools.wraps(function)
     def call(sm: Any, *arguments: Any) -> Any:
@@ -136,6 +144,10 @@ def _checked(module: ModuleType, name: str, function: Callable[..., Any]) -> Cal
             raise InputError(f"hook bank_of: returns {int(answer)}, but the banks are 0 to {int(sm.config.num_banks) - 1}")
         if name in REFUSING and int(answer) not in codes and not module.DESIGN.takes_main:
             raise InputError(f"hook {name}: returns {int(answer)}, which is not a stall code of the machine or the design")
+        most = on_subcore.HOOKS.get(name)
+        if most is not None and (int(answer) > most or -min(0, int(answer)) not in codes):
+            raise InputError(f"hook {name}: returns {int(answer)}, expected 0 to {most} cycles, or minus a stall code "
+                             "of the machine or the design")
         return answer
 
     return call

@@ -154,14 +154,14 @@ def build(text: str, settings: Mapping[str, Any], engine_hash: str, core: str = 
         modules = [find(part) for part in chain[index:]]
         design, own, name = modules[0].DESIGN, modules[0].DESIGN.state, modules[0].DESIGN.name
         if core == SUBCORE:
-            modules += [on_subcore.module(part) for part in chain[index:] if part != "sram"]
+            modules = list(dict.fromkeys([*modules, *(on_subcore.module(part) for part in chain[index:] if part != "sram")]))
             own, name = on_subcore.state(name), on_subcore.marker(name)
         sources = [Path(str(module.__file__)) for module in modules]
         state, spec = _types(design, own, name, sources, engine_hash, state, spec)
     if core == SUBCORE:
         state, spec = (np.dtype([*((name, dtype[name]) for name in dtype.names), ("core", own)], align=True)
                        for dtype, own in ((state, CORE), (spec, PARAMETERS)))
-    extra = sum(find(part).DESIGN.extra_rows for part in chain) if core == COLLECTOR else 0
+    extra = sum(find(part).DESIGN.extra_rows for part in chain if core == COLLECTOR or on_subcore.module(part) is find(part))
     return Built(tuple(chain), state, spec, values, extra, core)
 
 

@@ -69,6 +69,10 @@ cycle is begin_cycle, write_back, arbitrate (which calls read), issue_check and 
 them after each edit, which takes a while. With NUMBA_DISABLE_JIT=1 they run uncompiled, at a few hundred cycles per
 second, so that print() and a Python debugger work.
 
+On the sub-core of Volta and later (presets turing, ampere, a100, hopper), which runs machine code, read_cycles, write_cycles
+and bank_cycles take the place of read, write_back and arbitrate (RULES.md, B12.1): with one of them in the file, the design
+runs there, too. end_cycle, next_event, on_warp_start and on_exit are called on both cores; the others on Fermi's only.
+
 These functions run on the host, and editing them needs no compilation:
   energy(run)          returns {"dynamic": pJ, "leakage": pJ, "refresh": pJ}, at any cycle, from run.counts["EVENT"],
                        run.cycles, run.leakage_pj(mW), run.values["my_rf.wake_cycles"] (the designs' parameters) and

@@ -332,7 +332,7 @@ def test_energy_sees_the_machines_numbers(own: Path) -> None:
     ("change", "says"),
     [
         (("import annotations\n", "import annotations\nx =\n"), "line 10: invalid syntax"),
-        (("from rfview.engine.machine import registers", "from rfview.engine.machine import register"), "line 11: ImportError"),
+        (("from rfview.engine.machine import registers", "from rfview.engine.machine import register"), "line 15: ImportError"),
         (("HITS = 0", "HITS = 0 / 0"), "ZeroDivisionError"),
         (("DESIGN = Design(", "OTHER = Design("), "defines no DESIGN"),
         (('name="my_rf"', 'name="sram"'), "'sram' is the name of a built-in design"),
@@ -507,7 +507,15 @@ def test_several_slips_are_a_line_each(own: Path, capsys: pytest.CaptureFixture[
     own.write_text(own.read_text().replace("registers.copy_row(", "registers.copy_rows(").replace("+ HITS", "+ HIT"))
     assert cli.main(["designs", str(own)]) == 2
     lines = capsys.readouterr().err.splitlines()
-    assert len(lines) == 2 and all(line.startswith("rfview: error: design my_rf, hook read: ") for line in lines)
+    wrong = [line.partition(" hook ")[2].partition(":")[0] for line in lines if line.startswith("rfview: error: design my_rf,")]
+    assert sorted(wrong) == ["read", "read", "read_cycles"] and len(lines) == 3
+
+
+def test_a_design_without_hooks_for_the_subcore_is_refused_there(own: Path) -> None:
+    assert designs.build(str(own), {}, "", "subcore").state_dtype["latched"].shape == (32,)
+    own.write_text(own.read_text().replace("def write_cycles(", "@device\ndef unused(").replace("def read_cycles(", "@device\ndef other("))
+    with pytest.raises(InputError, match="my_rf has hooks for Fermi's core only; for a sub-core it needs read_cycles or"):
+        designs.build(str(own), {}, "", "subcore")
 
 
 HELPER = "def twice(cycles):\n    return 2 * cycles\n\n\ndef write_back("

@@ -35,6 +35,7 @@ def test_a_new_design_passes_its_check_and_a_wrong_one_does_not(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(check_design, "CHECKED", ("hotspot",))
+    monkeypatch.setattr(check_design, "SUBCORE_PRESETS", ())        # another compile, for what plain Python shows as well
     monkeypatch.setenv(INSIDE, "1")
     path = tmp_path / "my_rf.py"
     assert cli.main(["designs", "--new", str(path)]) == 0
@@ -61,6 +62,9 @@ def test_the_check_runs_the_design_as_plain_python_first(tmp_path: Path, capfd: 
     path.write_text(text.replace("return SLOW_WRITE", "return 45"))
     assert cli.main(["designs", str(path), "--check"]) == 2
     assert "hook write_back: returns 45, which is not a stall code" in capfd.readouterr().err
+    path.write_text(text.replace("return np.int64(spec.write_cycles)", "return np.int64(9)"))
+    assert cli.main(["designs", str(path), "--check"]) == 2
+    assert "hook write_cycles: returns 9, expected 0 to 8 cycles, or minus a stall code" in capfd.readouterr().err
 
 
 class Ended:
