@@ -37,7 +37,7 @@ class Effects:
 
     queue: instructions of one queue read their operands in order; pipe: those of one pipe finish in order; -1 = of fixed
     latency. write, read: bits of the counters that say that its results are written and its operands read. wait: counters
-    that it waits for; limit: of DEPBAR.LE, how many accesses may then be outstanding. gap: cycles to the next instruction.
+    that it waits for to be 0, DEPBAR before the next instruction (holds_next). gap: cycles to the next instruction.
     """
 
     reads: tuple[tuple[int, str], ...]
@@ -49,7 +49,7 @@ class Effects:
     write: int
     read: int
     wait: int
-    limit: int
+    holds_next: bool
     gap: int
     reuse: tuple[tuple[int, int, bool], ...]
     is_barrier: bool
@@ -81,9 +81,10 @@ def _effects(inst: Any, text: str, sm: int) -> Effects:
     is_variable = number >= FIRST_VARIABLE or kind == "double" and sm in COUNTED_DOUBLE
     write, read = (0 if counter == NO_BARRIER else 1 << counter for counter in (control >> 5 & 7, control >> 8 & 7))
     guard = None if int(inst["guard"]) == NO_PRED else (PREDICATE + int(inst["guard"]), int(inst["guard_negate"]))
-    wait, limit = control >> 11 & 63, 0
+    wait = control >> 11 & 63
     if base_opcode(text) == "DEPBAR" and int(inst["aux"]):
-        wait, limit = 1 << (int(inst["aux"]) & 255) - 1, int(inst["aux"]) >> 8 & 255
+        counter, most, listed = int(inst["aux"]) & 255, int(inst["aux"]) >> 8 & 255, int(inst["aux"]) >> 16
+        wait |= listed | (1 << counter - 1 if most == 0 else 0)     # a counter above 0 says of no access that it has ended
     places = [(operand + int(moved)) % NUM_OPERANDS for operand, moved in enumerate(inst["moved"])]
     reuse = () if is_variable else tuple(
         (places[slot // 2], int(inst["src"][slot]), bool(control >> 17 + places[slot // 2] & 1))
@@ -94,7 +95,7 @@ def _effects(inst: Any, text: str, sm: int) -> Effects:
                  for register, role in reads]
     return Effects(tuple(reads), tuple(writes_of(inst)), guard, kind,
                    -1 if not is_variable else number if kind == "double" else FIRST_VARIABLE, number if is_variable else -1,
-                   write, read, wait, limit, gap_of(control), reuse,
+                   write, read, wait, base_opcode(text) == "DEPBAR", gap_of(control), reuse,
                    int(inst["op"]) == isa.OP_BAR, number == CLASSES.index("branch"))
 
 

@@ -199,14 +199,15 @@ def seen(own: Effects, state: State) -> State:
     """
     if not own.wait and not own.is_barrier:
         return dict(state)
+    later = own.gap if own.holds_next else 0
     return {key: item for key, item in state.items()
-            if not (own.limit == 0 and item.covers & own.wait and item.distance >= VISIBLE_CYCLES
+            if not (item.covers & own.wait and item.distance + later >= VISIBLE_CYCLES
                     or own.is_barrier and key.what == READ)}
 
 
 def uncovered(pc: int, own: Effects, key: Key, item: Item, kind: str) -> Hazard:
     """Return the hazard of not waiting for a counter, or of waiting for one before it can be seen."""
-    early = VISIBLE_CYCLES - item.distance if item.covers & own.wait and not own.limit else 0
+    early = VISIBLE_CYCLES - item.distance if item.covers & own.wait else 0
     cover = "stall count" if early > 0 else "counter"
     return Hazard(pc, name_of(key.register), kind, key.pc, cover, max(0, early))
 

@@ -66,6 +66,7 @@ def test_a_dependence_that_is_not_covered_is_found(program: str, hazard: Hazard)
     "FADD R4 R2.reuse R3 s5; FADD R5 R2 R7 s5; MOV R2 R8",
     "FADD R4 R2.reuse R3 s5; MOV R2 R9 s5; FADD R5 R6 R7 s5; FADD R5 R2 R7",    # another read of the place has emptied it
     "HADD2 R4 R2 R3 s4; HADD2 R6 R4 R2 s5; STG R2 R6",
+    "LDG R4 R2 w0 s2; LDG R8 R2 w1 s1; DEPBAR SB0,0,1 s4; FADD R6 R4 R8",       # both counters, before the instruction behind
 ])
 def test_a_dependence_that_is_covered_is_not_found(program: str) -> None:
     assert hazards_of(kernel_of(program)) == []
