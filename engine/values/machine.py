@@ -10,8 +10,9 @@ from rfview.engine.values.lanes import MACHINE_BODIES
 from rfview.engine.values.machine_rows import (add3_rows, byte_rows, compare_high_rows, division_rows, double_choice_rows,
                                                elect_rows, extreme_rows, first_rows, float_pair_rows, funnel_rows,
                                                lea_rows, logic_rows, mad_rows, mad_wide_rows, vote_both_rows)
-from rfview.engine.values.matrix import movm_rows, product_rows
+from rfview.engine.values.matrix import movm_rows
 from rfview.engine.values.packed import packed_rows
+from rfview.engine.values.product import product_rows
 from rfview.engine.values.words import handle
 
 MACHINE_TABLE: dict[int, Way] = {

@@ -9,8 +9,9 @@ import pytest
 
 from rfview.engine import isa
 from rfview.engine.state import ROW
-from rfview.engine.values.matrix import NARROW, gather_rows, movm_rows, multiply, product_rows, spread_rows
+from rfview.engine.values.matrix import gather_rows, movm_rows, spread_rows
 from rfview.engine.values.packed import packed_rows
+from rfview.engine.values.product import NARROW, multiply, product_rows
 from tests.engine.machine_programs import plain_only
 
 pytestmark = [pytest.mark.nojit, plain_only]
