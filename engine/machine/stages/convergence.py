@@ -13,7 +13,7 @@ import numpy as np
 from rfview.engine.compile.bits import ctz64
 from rfview.engine.compile.device import device
 from rfview.engine.events import SPLIT_YIELDS
-from rfview.engine.isa import WARPSYNC_COLLECTIVE, WARPSYNC_EXCLUSIVE
+from rfview.engine.isa import WARPSYNC_COLLECTIVE
 from rfview.engine.machine.marks import touch_row
 from rfview.engine.machine.stages.split_table import add_child, flush_ibuffer, load_split, mark_warp, store_split
 from rfview.engine.machine.stages.splits import stop
@@ -229,8 +229,8 @@ def release(sm, rows, warp):
             here, missing = arrived(sm, rows, warp, index)
             if missing == 0:
                 kind = np.int64(table[index].pending) if state == SPLIT_SYNC else np.int64(0)
-                go_on(sm, warp, here, np.int64(table[index].pc) if kind == WARPSYNC_COLLECTIVE else np.int64(NO_PC),
-                      kind == WARPSYNC_EXCLUSIVE)
+                together = np.int64(table[index].pc) if kind == WARPSYNC_COLLECTIVE else np.int64(NO_PC)
+                go_on(sm, warp, here, together, kind != 0)
                 index = -1          # what has left may be missing no longer elsewhere
         index += 1
     return 0
@@ -243,7 +243,7 @@ def go_on(sm, warp, lanes, together, alone):
     alone: without other lanes that are ready at the same place.
     """
     table = sm.warp_cold[warp].split
-    left = lanes
+    left, own, place = lanes, np.int64(-1), np.int64(-1)
     while left != 0:
         lane, index = ctz64(np.uint64(left)), 0
         while table[index].state <= SPLIT_READY or (np.int64(table[index].mask) >> lane) & 1 == 0:
@@ -254,10 +254,12 @@ def go_on(sm, warp, lanes, together, alone):
         table[index].mask = np.int64(table[index].mask) & ~going
         if table[index].mask == 0:
             free_split(sm, warp, index)
-        if alone:
-            add_child(sm, warp, NONE8, pc + 1, NO_PC, going)
-        else:
+        if not alone:
             join(sm, warp, going, pc + 1)
+        elif place == pc:
+            table[own].mask = np.int64(table[own].mask) | going
+        else:
+            own, place = np.int64(add_child(sm, warp, NONE8, pc + 1, NO_PC, going)), pc
     return 0
 
 

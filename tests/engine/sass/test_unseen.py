@@ -48,6 +48,17 @@ def test_what_ptxas_makes_of_an_atomic_addition_of_one_finds_its_first_lane(kind
 @plain_only
 @pytest.mark.nojit
 @pytest.mark.parametrize("kind, more", WAYS[:1])
+def test_a_collective_is_one_of_the_lanes_of_its_mask_alone_from_wherever_they_come(kind, more, tmp_path):
+    got = out_of(kind, tmp_path, more, "LOP3.LUT R3, R2, 0x18, RZ, 0xc0, !PT", "MOV R6, 0xff", "SHF.L.U32 R6, R6, R3, RZ",
+                 "LOP3.LUT P0, RZ, R2, 0x1, RZ, 0xc0, !PT", "@P0 BRA 0xd0", "WARPSYNC.COLLECTIVE R6, 0x110",
+                 "VOTE.ANY R4, PT, PT", "ENDCOLLECTIVE", "NOP", "WARPSYNC.COLLECTIVE R6, 0x110", "VOTE.ANY R4, PT, PT",
+                 "ENDCOLLECTIVE", "NOP", "MOV R5, RZ")
+    assert got[:, 0].tolist() == [0xFF << (lane & 24) for lane in range(32)]
+
+
+@plain_only
+@pytest.mark.nojit
+@pytest.mark.parametrize("kind, more", WAYS[:1])
 def test_a_swap_of_64_bits_in_shared_memory_says_1_in_both_words(kind, more, tmp_path):
     got = out_of(kind, tmp_path, more, "B------:R-:W0:-:S15 LDS.64 R4, [0x8]",
                  "B0-----:R-:W-:-:S15 IADD3 R6, R4, 0x1, RZ", "IADD3 R7, R5, 0x3, RZ",
