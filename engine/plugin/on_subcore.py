@@ -65,6 +65,13 @@ def state(name: str) -> Sequence[Any]:
     return found
 
 
+def panels(name: str) -> Sequence[Mapping[str, Any]]:
+    """Return the panels of a design's state on the sub-core, as in Design.panels."""
+    apart = _apart(name)
+    found: Sequence[Mapping[str, Any]] = find(name).DESIGN.panels if apart is None else getattr(apart, "PANELS", ())
+    return found
+
+
 def check(text: str, chain: Sequence[str], values: Mapping[str, Any]) -> None:
     """Raise InputError if a design of a chain, or a parameter, has no meaning on the sub-core. text: the variant."""
     for name in chain:

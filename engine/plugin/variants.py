@@ -88,8 +88,10 @@ class Built:
 
     @property
     def panels(self) -> Sequence[Mapping[str, Any]]:
-        """Return the panels of the outermost design, of whose state on the sub-core there are none."""
-        panels: Sequence[Mapping[str, Any]] = find(self.chain[0]).DESIGN.panels if self.core == COLLECTOR else ()
+        """Return the panels of the outermost design's state on this core."""
+        panels: Sequence[Mapping[str, Any]] = find(self.chain[0]).DESIGN.panels
+        if self.core == SUBCORE:
+            panels = on_subcore.panels(self.chain[0])
         return panels
 
     @property

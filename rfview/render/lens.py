@@ -31,6 +31,7 @@ MAX_NUMBERS = 8         # shown of a design's field for one bank
 ACTIVITIES = {layout_of_state.BANK_IDLE: "idle", layout_of_state.BANK_READ: "reads", layout_of_state.BANK_WRITE: "writes",
               layout_of_state.BANK_BUSY: "is busy with"}
 WHOLE = 18              # rows of the whole lens
+LEAST_OF_STATE = 2      # rows below a sub-core that a design's panels need
 PANEL_ROWS = 6          # a design's panels get three quarters of the lens, at least this many rows; its banks the rest
 
 
@@ -150,7 +151,10 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
     """
     if scene.now is not None and scene.info.is_machine_code:
         heading = title(width, "REGISTER FILE", subcore.title_of(scene, width), focus=scene.panel == "lens")
-        return fill([heading, *subcore.render(scene, width, height - 1)], width, height)
+        body = subcore.render(scene, width, height - 1)
+        if scene.info.panels and height - len(body) - 2 >= LEAST_OF_STATE:
+            body += [Row(width).line(), *panels.render(scene, width, height - len(body) - 2)]
+        return fill([heading, *body], width, height)
     design = scene.info.design
     info = name = design_name(scene.info)
     if width >= WIDE and scene.info.design_title:

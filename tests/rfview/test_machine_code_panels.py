@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import msgspec
+import numpy as np
 import pytest
 
+from rfview.engine.plugin import BUILT_IN, build, on_subcore
 from rfview.render import code, collectors, lens, machine_code
+from rfview.render.lenses.panels import field_of
 from rfview.render.scene import Scene
 from rfview.render.text import Row
 from rfview.sessions.machine import Machine
@@ -75,6 +81,19 @@ def test_the_lens_shows_who_holds_the_read_ports_that_an_instruction_needs(refus
     assert "Allocate w0 0020 FFMA refused, bank 0" in shown
     assert "needs    bank 0: R16 R18 R20   bank 1: -" in shown
     assert "w0 R10" in shown or "w0 R12" in shown
+
+
+def test_what_a_design_shows_of_its_state_is_below_the_subcore_if_it_has_room(refused: Scene) -> None:
+    panels = [{"kind": "values", "title": "spare", "field": "unused"}]
+    scene = replace(refused, info=msgspec.structs.replace(refused.info, panels=panels))
+    assert "\n spare 0" in text(lens.render(scene, 80, 18)) and "spare" not in text(lens.render(scene, 80, 12))
+    assert "spare" not in text(lens.render(refused, 80, 18))
+
+
+@pytest.mark.parametrize("name", [name for name in BUILT_IN if on_subcore.panels(name)])
+def test_panels_of_the_subcore_name_fields_of_its_state(name: str) -> None:
+    state = np.zeros(1, build(name, {}, "", "subcore").state_dtype)[0]
+    assert all(field_of(state, panel["field"]) is not None for panel in on_subcore.panels(name))
 
 
 def test_counters_name_who_holds_them_and_who_waits(waiting: Scene) -> None:

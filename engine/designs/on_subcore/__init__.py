@@ -8,6 +8,7 @@
     racetrack      tapes that shift while Allocate waits
     rfc            a register file cache in place of the reuse cache
 
-`sram` needs none: it has the default hooks. Values are in the rows of the registers; what is kept here is where the
-hardware has them, from which cycles, ports and energy follow. Energies, events and parameters are the design's own.
+`sram` needs none: it has the default hooks. PANELS are drawn below the sub-core, as Design.panels on Fermi's core.
+Values are in the rows of the registers; what is kept here is where the hardware has them, from which cycles, ports and
+energy follow. Energies, events and parameters are the design's own.
 """

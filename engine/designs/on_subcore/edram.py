@@ -26,6 +26,7 @@ STATE = (
     ("fraction", "i8"),
     ("draws", "i8"),
 )
+PANELS = ({"kind": "table", "title": "refreshes done", "field": "turns", "per": "bank"},)
 
 
 def check(text: str, values: Mapping[str, Any]) -> None:

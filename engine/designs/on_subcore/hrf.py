@@ -29,6 +29,11 @@ BUFFER = np.dtype(
     align=True,
 )
 STATE = (("switches", "i8"), ("buffer", BUFFER, (4, 2)))
+PANELS = (
+    {"kind": "values", "title": "switches", "field": "switches"},
+    {"kind": "table", "title": "warps of the two buffers, a row per sub-core", "field": "buffer.owner"},
+    {"kind": "table", "title": "their entries that STT-RAM lacks", "field": "buffer.valid", "show": "registers"},
+)
 UNDER_16 = 16
 
 

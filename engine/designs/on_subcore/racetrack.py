@@ -21,6 +21,10 @@ ROWS_PER_BANK = 256     # of every preset: 64 K registers in eight banks
 MOST_SHIFTS = 80        # cycles for which Allocate may wait for a read
 TAPE = np.dtype([("warp", "u1", (MAX_ENTRIES,)), ("reg", "u1", (MAX_ENTRIES,)), ("current", "u2"), ("count", "u2")])
 STATE = (("tape", TAPE, (MAX_BANKS,)),)     # per bank: offset under its ports, and its write buffer, the oldest entry first
+PANELS = (
+    {"kind": "table", "title": "offsets under the ports", "field": "tape.current", "per": "bank"},
+    {"kind": "table", "title": "results in the write buffers", "field": "tape.count", "per": "bank"},
+)
 
 
 def check(text: str, values: Mapping[str, Any]) -> None:

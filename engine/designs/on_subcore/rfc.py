@@ -31,6 +31,12 @@ PLACES = np.dtype(
 )
 WAITING = np.dtype([("lanes", "u4", (QUEUE,)), ("warp", "u1", (QUEUE,)), ("reg", "u1", (QUEUE,)), ("count", "u4")])
 STATE = (("order", "i8"), ("places", PLACES, (4, SETS)), ("waiting", WAITING, (4,)))
+PANELS = (
+    {"kind": "table", "title": "warps that have a cache, from 1; a row per sub-core", "field": "places.owner"},
+    {"kind": "grid", "title": "entries in use", "field": "places.lanes"},
+    {"kind": "table", "title": "their registers", "field": "places.reg"},
+    {"kind": "values", "title": "evicted entries to write", "field": "waiting.count"},
+)
 
 
 def check(text: str, values: Mapping[str, Any]) -> None:

@@ -14,6 +14,11 @@ from rfview.engine.state import FOREVER
 MEANING = "each sub-core has a buffer of 16 entries, which takes its results and drains into its two banks, the oldest first"
 BUFFER = np.dtype([("warp", "u1", (ENTRIES,)), ("reg", "u1", (ENTRIES,)), ("lanes", "u4", (ENTRIES,)), ("count", "u4")])
 STATE = (("buffer", BUFFER, (4,)),)     # of each sub-core: the oldest entry first
+PANELS = (
+    {"kind": "values", "title": "entries in the buffer of each sub-core", "field": "buffer.count"},
+    {"kind": "table", "title": "their warps, a row per sub-core, the oldest first", "field": "buffer.warp"},
+    {"kind": "table", "title": "their registers", "field": "buffer.reg"},
+)
 
 
 def read_cycles(sm, rf, spec, warp, reg, is_float):
@@ -98,4 +103,6 @@ def remove(buffer, entry):
         buffer.warp[place] = buffer.warp[place + 1]
         buffer.reg[place] = buffer.reg[place + 1]
         buffer.lanes[place] = buffer.lanes[place + 1]
+    buffer.warp[buffer.count] = 0       # shown beside the others
+    buffer.reg[buffer.count] = 0
     return 0

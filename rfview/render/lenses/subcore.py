@@ -8,7 +8,7 @@ from rfview.engine.state import NONE8
 from rfview.render import machine_code
 from rfview.render.operation import operation
 from rfview.render.scene import Scene
-from rfview.render.text import Line, Row, fill
+from rfview.render.text import Line, Row
 from rfview.sessions.machine import Machine
 
 READ_RING, WRITE_RING = 4, 64
@@ -26,7 +26,7 @@ def title_of(scene: Scene, width: int) -> str:
 
 
 def render(scene: Scene, width: int, height: int) -> list[Line]:
-    """Return the focused warp's sub-core.
+    """Return the focused warp's sub-core, at most `height` lines.
 
      issue    w42 0340 FFMA    Control  0350 LDS    Allocate  0340 FFMA no port, bank 0
      reads    now       +1        +2        +3
@@ -49,7 +49,7 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
              *(_ports(machine, sub, bank, scene.warp, width, cell) for bank in range(2)), *_needs(machine, sub, width),
              _reuse(sub, scene.warp, width), _results(machine, sub, scene.warp, width), _memory(machine, sub, width),
              *_units(machine, sub, width), _others(scene, width)]
-    return fill(lines, width, height)
+    return lines[:height]
 
 
 def _named(machine: Machine, entry: int, with_warp: bool = True) -> str:
