@@ -172,7 +172,8 @@ def table_of(variants: Sequence[str], schedulers: Sequence[str], results: Mappin
             note = f"{row['design']} has its own {own}"
             if note not in notes:
                 notes.append(note)
-    notes += dict.fromkeys(f"{variant}: {note}" for (variant, _), result in results.items() if variant in variants
+    notes += dict.fromkeys(note if note.startswith(f"{variant}: ") else f"{variant}: {note}"    # that of a sub-core has it
+                           for (variant, _), result in results.items() if variant in variants
                            for note in (*result["setting_notes"], *result["compile_notes"]))
     notes += dict.fromkeys(f"energy of {row['design']} is {assumed.mark(row['energy_assumed'])}" for row in rows
                            if row["energy_assumed"])

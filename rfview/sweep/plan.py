@@ -93,7 +93,7 @@ def load(path: str | Path, nudged: int | None = None, causes: bool = False) -> P
         table.fail("output", f"expected the path of a folder, got {shown(output)}")
     launches = _launches(table, folder)
     variants = _variants(table, folder)
-    schedulers = _words(table, "schedulers", (*SCHEDULERS, PAPER), tuple(SCHEDULERS), [defaults.SCHEDULER])
+    schedulers = _words(table, "schedulers", (*SCHEDULERS, defaults.OF_CORE, PAPER), tuple(SCHEDULERS), [defaults.SCHEDULER])
     presets = _words(table, "presets", (*preset_names(), PAPER), ptx_presets(), [defaults.PRESET])
     max_cycles = table.integer("max_cycles", 1, 1 << 62, defaults.MAX_CYCLES)
     in_file = table.integer("nudge", 0, nudge.MOST, 0)

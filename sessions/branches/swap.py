@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from rfview.engine import plugin as designs
 from rfview.engine.config import load_preset
-from rfview.engine.defaults import PAPER
+from rfview.engine.defaults import OF_CORE, PAPER
 from rfview.engine.errors import InputError
 from rfview.engine.machine.schedulers import SCHEDULERS
 from rfview.engine.plugin.variants import variant_of
@@ -91,7 +91,7 @@ def _machine(base: Simulator, design: str, scheduler: str) -> Simulator:
     variant = design or design_text(base.info)
     name, given = designs.parse_variant(variant)
     designs.find(name)
-    if scheduler not in ("", PAPER, *SCHEDULERS):
+    if scheduler not in ("", PAPER, OF_CORE, *SCHEDULERS):
         raise InputError(f"swap: no scheduler {scheduler!r}; there are {', '.join((*SCHEDULERS, PAPER))}")
     chain = (name, given.get("main", "sram").partition("[")[0])
     settings = chosen_settings(base, tuple(part for part in base.built.chain if part in chain))

@@ -51,6 +51,11 @@ def test_paper_is_the_designs_own_and_the_same_job_as_its_name(tmp_path: Path) -
     assert len(found.jobs) == 1 and found.same == 3
 
 
+def test_the_scheduler_of_subcores_can_be_named(tmp_path: Path) -> None:
+    (found,) = plan.load(written(tmp_path, schedulers='["cggty"]', presets='["ampere"]')).jobs
+    assert (found.job.scheduler, found.job.preset) == ("cggty", "ampere")
+
+
 def test_paths_are_relative_to_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from rfview.engine.plugin import files
 
