@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import prod
@@ -72,6 +72,10 @@ class Facts:
         """Return the share of the resident warp-cycles that states have."""
         return sum(self.totals.get(name, 0) for name in names) / self.resident
 
+    def codes(self, names: Iterable[str]) -> list[int]:
+        """Return the codes of those states that the run knows."""
+        return [self.info.stall_codes[name] for name in names if name in self.info.stall_codes]
+
     def of_family(self, family: str) -> dict[str, float]:
         """Return the shares of the states of a family, the highest first."""
         found = {stall.name: self.share(stall.name) for stall in self.info.stalls if stall.family == family}
@@ -104,7 +108,7 @@ class Facts:
         """Return the line that loses most in states, and the one that holds it up most."""
         if self.causes is None:
             return None
-        chosen = np.isin(self.causes.code, [self.info.stall_codes[name] for name in names])
+        chosen = np.isin(self.causes.code, self.codes(names))
         if not chosen.any():
             return None
         waiter = int(np.bincount(self.causes.waiter[chosen], self.causes.count[chosen]).argmax())

@@ -154,7 +154,7 @@ def _of_latency(facts: Facts) -> float:
     if facts.by_pc is None:
         return share
     mended = facts.local | _sends_too_many(facts, False, WASTEFUL) | _sends_too_many(facts, True, CONFLICTS)
-    causes, codes = facts.by_pc, [facts.info.stall_codes[name] for name in RESULTS]
+    causes, codes = facts.by_pc, facts.codes(RESULTS)
     others = np.isin(causes.code, codes) & np.append(mended, False)[causes.holder]
     return max(0.0, share - float(causes.count[others].sum()) / max(1, facts.counted))
 

@@ -48,6 +48,9 @@ def test_a_click_goes_to_the_cycle_of_its_column() -> None:
     async def test(app: Driven) -> None:
         await app.settle()
         await app.press("3", "o", "P")
+        place = next(place for place in app.app.main.places if place.panel == "pipeline")
+        panel = app.app.main.views["pipeline"]
+        await app.until(lambda: panel.region.size == (place.width, place.height))       # Textual lays it out later
         x = pipeline.label_of(120) + 30
         await app.pilot.click("#panel-pipeline", offset=(x, 5))
         await app.settle()
