@@ -251,7 +251,7 @@ def causes_text() -> str:
     """Return who holds up a lost warp-cycle, state by state."""
     from textwrap import wrap
 
-    from rfview.sessions.causes.rules import OF_DESIGN, OF_SUBCORE, RULES
+    from rfview.sessions.causes.rules import OF_DESIGN, OF_DESIGN_ON_SUBCORE, OF_SUBCORE, RULES
 
     lines = ["Every lost warp-cycle is charged twice: to the instruction that waited and to the one that held it up. Lost",
              "are those of resident warps that neither issued nor were ready. `rfview lines`, LINES and CODE show both.", ""]
@@ -259,8 +259,9 @@ def causes_text() -> str:
         lines += wrap(f"{', '.join(rule.states) or 'states of a design'}: {rule.holder}. Source: {rule.source}", 118,
                       subsequent_indent="  ")
     lines += ["", "On the sub-cores of Volta and later (machine code), these instead:"]
-    for rule in OF_SUBCORE:
-        lines += wrap(f"{', '.join(rule.states)}: {rule.holder}. Source: {rule.source}", 118, subsequent_indent="  ")
+    for rule in (*OF_SUBCORE, OF_DESIGN_ON_SUBCORE):
+        lines += wrap(f"{', '.join(rule.states) or 'states of a design'}: {rule.holder}. Source: {rule.source}", 118,
+                      subsequent_indent="  ")
     return "\n".join(lines)
 
 

@@ -142,10 +142,14 @@ OF_SUBCORE: tuple[Rule, ...] = (
     Rule(("membar",), "the access of the warp that has not left", "PTX ISA, membar; Nsight Compute's name", barrier),
     Rule(("branch_resolving",), "the branch", "Nsight Compute's name", fetch),
 )
+OF_DESIGN_ON_SUBCORE = Rule((), "the instruction in Allocate, else the one in Control, which the design holds",
+                            "RULES.md B12: its own reasons", subcore.dispatch)
 BY_STATE = {state: rule for rule in RULES for state in rule.states}
 BY_STATE_OF_SUBCORE = BY_STATE | {state: rule for rule in OF_SUBCORE for state in rule.states}
 
 
 def rule_of(state: str, is_machine_code: bool = False) -> Rule:
     """Return the rule for a state; a design's own states have one in common."""
-    return (BY_STATE_OF_SUBCORE if is_machine_code else BY_STATE).get(state, OF_DESIGN)
+    if is_machine_code:
+        return BY_STATE_OF_SUBCORE.get(state, OF_DESIGN_ON_SUBCORE)
+    return BY_STATE.get(state, OF_DESIGN)

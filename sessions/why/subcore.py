@@ -70,7 +70,7 @@ def pipe_name(pipe: int) -> str:
 
 
 def dispatch(trail: Trail, moment: Machine, warp: int) -> None:
-    """Explain `dispatch_stall`: Control holds an instruction, because Allocate or a unit's queue is taken."""
+    """Explain `dispatch_stall`: Control holds an instruction, because Allocate, a unit's queue or the design does."""
     sub = moment.sub_core(warp)
     first_link(trail, moment, warp, f"w{warp} finds Control taken", next_text(moment, warp))
     if control := int(sub["control"]):

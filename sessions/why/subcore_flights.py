@@ -40,6 +40,8 @@ def _queued(trail: Trail, moment: Machine, flight: Flight) -> None:
         _latched(trail, moment, flight, units.index(place))
     elif place == int(sub["control"]) and int(sub["allocate"]):
         allocate(trail, moment, moment.flight(int(sub["allocate"]) - 1))
+    elif place == int(sub["control"]) and held_by_design(trail, moment, flight, "Control"):
+        return
     trail.end("Control", f"Control of sub-core {moment.scheduler_of(flight.warp)}: a cycle or two for every instruction")
 
 
@@ -145,6 +147,8 @@ def _writing(trail: Trail, moment: Machine, flight: Flight) -> None:
 
 def allocate(trail: Trail, moment: Machine, flight: Flight) -> None:
     """Explain an instruction in Allocate: the bank that cannot serve it in the next three cycles, and who has booked it."""
+    if held_by_design(trail, moment, flight, "Allocate"):
+        return
     number, sub = moment.scheduler_of(flight.warp), moment.sub_core(flight.warp)
     bank = int(sub["held_bank"]) - 1
     if bank < 0:
@@ -169,6 +173,18 @@ def allocate(trail: Trail, moment: Machine, flight: Flight) -> None:
                   bank=2 * number + bank)
     trail.end("read port", f"read port of bank {bank} of sub-core {number}: one read per cycle, even and odd registers "
               "apart", {"core.read_ports": 2})
+
+
+def held_by_design(trail: Trail, moment: Machine, flight: Flight, stage: str) -> bool:
+    """Explain an instruction that the design holds in Allocate or Control, with its reason; return whether it does."""
+    reason = next((stall for stall in moment.info.stalls if stall.code == flight.code), None)
+    if reason is None or reason.family != "register_file" or reason.name == "bank_conflict":
+        return False
+    trail.add(f"w{flight.warp} {flight.name} waits in {stage}: {reason.name}",
+              f"since {flight.since_cycle:,}; {flight.text}", code=flight.code, warp=flight.warp,
+              since=flight.since_cycle, pc=flight.pc, bank=flight.bank)
+    trail.end("register file", f"register file of sub-core {moment.scheduler_of(flight.warp)}: {reason.sentence}")
+    return True
 
 
 def _what_helps(moment: Machine, flight: Flight, bank: int) -> str:

@@ -27,8 +27,8 @@ def explain(trail: Trail, moment: Machine, warp: int) -> None:
         _empty(trail, moment, warp)
     elif moment.warp(warp, "membership") == layout.LEAVING and kind == layout.BLOCK_DESIGN:
         active_set.leaving(trail, moment, warp)
-    elif moment.info.is_machine_code and name in subcore.STATES:
-        subcore.STATES[name](trail, moment, warp)
+    elif moment.info.is_machine_code and (name in subcore.STATES or kind == layout.BLOCK_UNIT):
+        subcore.STATES.get(name, subcore.dispatch)(trail, moment, warp)     # a design's own reason is why Control is taken
     elif name in ("barrier", "membar"):
         barriers.waits(trail, moment, warp)
     elif name == "no_instruction":

@@ -162,6 +162,7 @@ def test_every_state_has_one_rule_with_its_source() -> None:
     assert len(BY_STATE) == sum(len(rule.states) for rule in RULES)
     assert all(rule_of(name).holder and rule_of(name).source for name in names - set(NO_STALL))
     assert rule_of("wb_drain") is OF_DESIGN
+    assert rule_of("wb_drain", is_machine_code=True).find is not OF_DESIGN.find     # held in Allocate, not by a bank
 
 
 @pytest.mark.parametrize(("answer", "message"), [

@@ -25,7 +25,7 @@ from rfview.engine.machine.stages.control import fault
 from rfview.engine.machine.stages.sources import executing
 from rfview.engine.machine.stages.warp_state import block, keep_state, reconsider, set_state
 from rfview.engine.program import SPACE_SHARED, UNIT_CTRL
-from rfview.engine.stalls import (BARRIER, FINISHED, ISSUED, LONG_SCOREBOARD, NO_INSTRUCTION, NOT_SELECTED,
+from rfview.engine.stalls import (BANK_CONFLICT, BARRIER, FINISHED, ISSUED, LONG_SCOREBOARD, NO_INSTRUCTION, NOT_SELECTED,
                                   SHORT_SCOREBOARD, WAIT)
 from rfview.engine.state import (BLOCK_BARRIER, BLOCK_FETCH, BLOCK_MEMORY, BLOCK_NONE, BLOCK_REGISTER, BLOCK_SCHEDULER,
                                  BLOCK_SLEEP, BLOCK_SYNC, BLOCK_UNIT, NONE8)
@@ -186,8 +186,19 @@ def decide_unit(sm, rf, spec, number, warp, inst):
         return LG_THROTTLE
     if sub.control != 0:
         block(sm, warp, BLOCK_UNIT, inst.unit)
-        return DISPATCH_STALL
+        return why_held(sm, sub)
     return READY
+
+
+@device
+def why_held(sm, sub):
+    """Return why Control is taken: the design's reason to hold an instruction there or in Allocate, else DISPATCH_STALL."""
+    if sub.held_bank == 0:
+        return np.int64(DISPATCH_STALL)
+    code = np.int64(sm.inflight[np.int64(sub.control) - 1].code)
+    if sub.allocate != 0 and sm.inflight[np.int64(sub.allocate) - 1].code != 0:
+        code = np.int64(sm.inflight[np.int64(sub.allocate) - 1].code)
+    return np.int64(DISPATCH_STALL) if code == 0 or code == BANK_CONFLICT else code
 
 
 @device
