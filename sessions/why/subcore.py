@@ -119,6 +119,9 @@ def fetching(trail: Trail, moment: Machine, warp: int) -> None:
         return
     if fetch.missing_code(trail, trail.past.at(moment.ran) or moment, warp, pc):
         return
+    if issued and pc == last + 1:
+        trail.add(f"it issued the last instruction that it had in cycle {cycle:,}", moment.text(last), warp=warp,
+                  since=cycle, pc=last)
     stages = trail.value("core.fetch_stages", 2)
     trail.end("fetch", f"fetch of sub-core {moment.scheduler_of(warp)}: one instruction per cycle, "
               f"{plural(stages, 'cycle')} ahead", {"core.fetch_stages": 0})
