@@ -10,8 +10,6 @@ from __future__ import annotations
 import functools
 import random
 import re
-import resource
-import time
 import traceback
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,7 +24,7 @@ from rfview.engine.sass.load import listing_of_cubin
 from rfview.engine.sass.tools import assemble
 from rfview.engine.simulator import Simulator
 from tests.robustness.found import keep
-from tests.robustness.ptx import MAX_MB, SLOW_S
+from tests.robustness.ptx import changed_lines, within_limits
 
 INSTRUCTIONS, CYCLES = 2000, 300        # of the run by values, of the run on a sub-core
 PRESETS = {"sm_75": "turing", "sm_80": "a100", "sm_90": "hopper"}
@@ -67,7 +65,8 @@ def changed(chance: random.Random, text: str) -> str:
         code = [at for at, line in enumerate(lines) if INSTRUCTION.match(line)]
         how = chance.random()
         if how < 0.2 or not code:
-            lines = _changed_lines(chance, lines, chance.randrange(len(lines)))
+            lines = changed_lines(chance, lines, chance.randrange(len(lines)), lambda: _inserted(chance),
+                                  lambda: chance.choice(samples())[2])
         elif how < 0.3:
             at = chance.randrange(len(lines))
             lines[at] = _changed_token(chance, lines[at], False)
@@ -123,26 +122,11 @@ def _other(chance: random.Random, token: str, is_alike: bool) -> str:
                           chance.choice("{}[]();,:|!<>@-~+"), chance.choice(STATEMENTS).split()[0]))
 
 
-def _changed_lines(chance: random.Random, lines: list[str], at: int) -> list[str]:
-    """Return lines, some dropped, doubled, swapped or inserted, some from another listing."""
-    other, how = chance.randrange(len(lines)), chance.randrange(6)
-    if how == 0:
-        del lines[at : at + chance.choice((1, 1, 3, 20))]
-    elif how == 1:
-        lines.insert(other, lines[at])
-    elif how == 2:
-        lines[at], lines[other] = lines[other], lines[at]
-    elif how == 3:
-        guard = chance.choice(("", "", "@P0 ", "@!P1 ", "@!PT "))
-        lines.insert(at, f"0000 B------:R-:W{chance.choice('-0125')}:-:S{chance.choice(('00', '01', '05', '15'))} "
-                         f"{guard}{chance.choice(STATEMENTS)}")
-    elif how == 4:
-        foreign = chance.choice(samples())[2].split("\n")
-        begin = chance.randrange(len(foreign))
-        lines[at:at] = foreign[begin : begin + chance.choice((1, 2, 8))]
-    else:
-        lines[at] = lines[at][: chance.randrange(len(lines[at]) + 1)]
-    return lines
+def _inserted(chance: random.Random) -> str:
+    """Return a line with an instruction."""
+    guard = chance.choice(("", "", "@P0 ", "@!P1 ", "@!PT "))
+    return (f"0000 B------:R-:W{chance.choice('-0125')}:-:S{chance.choice(('00', '01', '05', '15'))} "
+            f"{guard}{chance.choice(STATEMENTS)}")
 
 
 def _numbered(text: str) -> str:
@@ -201,7 +185,7 @@ def cases(seed: int, first: int, count: int) -> Iterator[tuple[int, str, str]]:
     for number in range(first, first + count):
         chance = random.Random(f"machine_code {seed} {number}")
         spec, preset, text = chance.choice(samples())
-        yield number, *_timed(spec, preset, changed(chance, text), f"machine_code.{spec.name}.{seed}-{number}.sass")
+        yield number, *_outcome(spec, preset, changed(chance, text), f"machine_code.{spec.name}.{seed}-{number}.sass")
 
 
 def cubin_cases(seed: int, first: int, count: int) -> Iterator[tuple[int, str, str]]:
@@ -212,7 +196,7 @@ def cubin_cases(seed: int, first: int, count: int) -> Iterator[tuple[int, str, s
         name, isa = chance.choice(kernels.CORE), chance.choice(list(PRESETS))
         spec = load_launch_file(kernels.path(name))
         raw = changed_bytes(chance, assembled(spec.module_path, int(isa[3:])))
-        yield number, *_timed(spec, PRESETS[isa], raw, f"cubins.{name}.{seed}-{number}.cubin")
+        yield number, *_outcome(spec, PRESETS[isa], raw, f"cubins.{name}.{seed}-{number}.cubin")
 
 
 @functools.cache
@@ -221,14 +205,8 @@ def assembled(ptx: Path, sm: int) -> bytes:
     return assemble(ptx.read_text(encoding="utf-8"), sm, str(ptx))
 
 
-def _timed(spec: LaunchSpec, preset: str, given: str | bytes, name: str) -> tuple[str, str]:
-    """Return the outcome of a case and details, slow or memory if it takes too much; keep it if it is bad."""
-    began, before = time.process_time(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    outcome, detail = tried(spec, preset, given)
-    if time.process_time() - began > SLOW_S:
-        outcome, detail = "slow", f"{spec.name}: {time.process_time() - began:.1f} s {detail}"
-    grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
-    if grown > MAX_MB:
-        outcome, detail = "memory", f"{spec.name}: {grown:.0f} MB more {detail}"
+def _outcome(spec: LaunchSpec, preset: str, given: str | bytes, name: str) -> tuple[str, str]:
+    """Return the outcome of a case and details; keep it if it is bad."""
+    outcome, detail = within_limits(spec.name, lambda: tried(spec, preset, given))
     keep(outcome, name, given)
     return outcome, detail

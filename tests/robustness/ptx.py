@@ -12,7 +12,7 @@ import re
 import resource
 import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from rfview.engine import kernels
@@ -78,8 +78,14 @@ def _other(chance: random.Random, token: str, tokens: list[str]) -> str:
 def _changed_lines(chance: random.Random, text: str) -> str:
     """Return a module with lines dropped, doubled, swapped or inserted, some from another kernel."""
     lines = text.split("\n")
-    at, other = chance.randrange(len(lines)), chance.randrange(len(lines))
-    how = chance.randrange(6)
+    at = chance.randrange(len(lines))
+    return "\n".join(changed_lines(chance, lines, at, lambda: chance.choice(STATEMENTS), lambda: chance.choice(samples())[1]))
+
+
+def changed_lines(chance: random.Random, lines: list[str], at: int, inserted: Callable[[], str],
+                  foreign: Callable[[], str]) -> list[str]:
+    """Return lines, some dropped, doubled, swapped or inserted, some from `foreign`, another text; `at`: the first."""
+    other, how = chance.randrange(len(lines)), chance.randrange(6)
     if how == 0:
         del lines[at : at + chance.choice((1, 1, 3, 20))]
     elif how == 1:
@@ -87,14 +93,14 @@ def _changed_lines(chance: random.Random, text: str) -> str:
     elif how == 2:
         lines[at], lines[other] = lines[other], lines[at]
     elif how == 3:
-        lines.insert(at, chance.choice(STATEMENTS))
+        lines.insert(at, inserted())
     elif how == 4:
-        foreign = chance.choice(samples())[1].split("\n")
-        begin = chance.randrange(len(foreign))
-        lines[at:at] = foreign[begin : begin + chance.choice((1, 2, 8))]
+        others = foreign().split("\n")
+        begin = chance.randrange(len(others))
+        lines[at:at] = others[begin : begin + chance.choice((1, 2, 8))]
     else:
         lines[at] = lines[at][: chance.randrange(len(lines[at]) + 1)]
-    return "\n".join(lines)
+    return lines
 
 
 def tried(spec: LaunchSpec, text: str) -> tuple[str, str]:
@@ -121,12 +127,18 @@ def cases(seed: int, first: int, count: int) -> Iterator[tuple[int, str, str]]:
         chance = random.Random(f"ptx {seed} {number}")
         spec, text = chance.choice(samples())
         text = changed(chance, text)
-        began, before = time.process_time(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        outcome, detail = tried(spec, text)
-        if time.process_time() - began > SLOW_S:
-            outcome, detail = "slow", f"{spec.name}: {time.process_time() - began:.1f} s {detail}"
-        grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
-        if grown > MAX_MB:
-            outcome, detail = "memory", f"{spec.name}: {grown:.0f} MB more {detail}"
+        outcome, detail = within_limits(spec.name, lambda: tried(spec, text))
         keep(outcome, f"ptx.{spec.name}.{seed}-{number}.ptx", text)
         yield number, outcome, detail
+
+
+def within_limits(name: str, case: Callable[[], tuple[str, str]]) -> tuple[str, str]:
+    """Try a case; return its outcome and details, slow or memory if it takes too much."""
+    began, before = time.process_time(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    outcome, detail = case()
+    if time.process_time() - began > SLOW_S:
+        outcome, detail = "slow", f"{name}: {time.process_time() - began:.1f} s {detail}"
+    grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
+    if grown > MAX_MB:
+        outcome, detail = "memory", f"{name}: {grown:.0f} MB more {detail}"
+    return outcome, detail
