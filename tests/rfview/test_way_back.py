@@ -192,6 +192,19 @@ def test_a_window_closes_once_however_fast_one_types(key: str) -> None:
     drive(test)
 
 
+@pytest.mark.parametrize(("window", "key", "line"), [("v", "p", "swap sram[wb"), ("O", "f", "kernel wb"), ("B", "a", "break wb")])
+def test_a_command_begun_in_a_window_has_every_key_typed_after_it(window: str, key: str, line: str) -> None:
+    async def test(app: Driven) -> None:
+        await app.press(window)
+        for typed in (key, "w", "b"):       # in one go, as a fast hand or a paste sends them
+            app.app.post_message(events.Key(typed, typed))
+        await app.settle()
+        assert app.app.screen is app.app.main
+        assert app.app.main.prompt.value == line
+
+    drive(test)
+
+
 def test_a_key_for_a_window_below_another_leaves_both_as_they_are() -> None:
     async def test(app: Driven) -> None:
         await app.press("e")

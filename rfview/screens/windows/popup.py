@@ -122,7 +122,7 @@ class Popup(Keyed, Layer):
     def type(self, text: str) -> None:
         """Close the window and open the prompt with a command to complete."""
         self.dismiss()
-        self.main.call_after_refresh(self.main.open_prompt, ":", text)
+        self.main.open_prompt(":", text)        # at once: keys typed next are already on their way
 
 
 class TextWindow(Popup):
