@@ -66,6 +66,11 @@ def effects_of(kernel: Kernel, sm: int) -> list[Effects]:
     return [_effects(inst, text, sm) for inst, text in zip(kernel.insts, kernel.texts, strict=True)]
 
 
+def places_of(inst: Any) -> list[int]:
+    """Return at which place of the encoding each operand is: that of its reuse bit, and in the reuse cache."""
+    return [(operand + int(moved)) % NUM_OPERANDS for operand, moved in enumerate(inst["moved"])]
+
+
 def gap_of(control: int) -> int:
     """Return the least number of cycles from an instruction's issue to that of the next one of its warp."""
     stall = control & 15
@@ -85,7 +90,7 @@ def _effects(inst: Any, text: str, sm: int) -> Effects:
     if base_opcode(text) == "DEPBAR" and int(inst["aux"]):
         counter, most, listed = int(inst["aux"]) & 255, int(inst["aux"]) >> 8 & 255, int(inst["aux"]) >> 16
         wait |= listed | (1 << counter - 1 if most == 0 else 0)     # a counter above 0 says of no access that it has ended
-    places = [(operand + int(moved)) % NUM_OPERANDS for operand, moved in enumerate(inst["moved"])]
+    places = places_of(inst)
     reuse = () if is_variable else tuple(
         (places[slot // 2], int(inst["src"][slot]), bool(control >> 17 + places[slot // 2] & 1))
         for slot in range(2 * NUM_OPERANDS) if inst["src_mask"] >> slot & 1)

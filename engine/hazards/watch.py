@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rfview.engine.isa import OP_TEX
-from rfview.engine.hazards.effects import PREDICATE, UNIFORM, Effects, effects_of, name_of
+from rfview.engine.hazards.effects import PREDICATE, UNIFORM, Effects, effects_of, name_of, places_of
 from rfview.engine.state import COLLECT, EXECUTE, FREE, MEMORY, NONE8, WRITE_BACK, WRITTEN
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class Watch:
         self.seen: dict[tuple[int, int, str, str], Sighting] = {}
         self._is_texture = simulator.insts["op"] == OP_TEX      # they take their registers when they leave (B11.5)
         self._awaited: list[Awaited] = []
-        # what the reuse caches keep: by (sub-core, operand, bank), the warp, the register and its value then
+        # what the reuse caches keep: by (sub-core, place, bank), the warp, the register and its value then
         self._kept: dict[tuple[int, int, int], tuple[int, int, np.ndarray]] = {}
         self._unread: dict[tuple[int, int], dict[int, np.ndarray]] = {}
 
@@ -149,11 +149,12 @@ class Watch:
                 continue
             flight = flights[int(sub["allocated"]) - 1]
             warp, pc = int(flight["warp"]), int(flight["pc"])
-            for operand, register, stays in self.effects[pc].reuse:
-                place = number, operand, register & 1
+            hits = {at for operand, at in enumerate(places_of(self.simulator.insts[pc])) if int(sub["hits"]) >> operand & 1}
+            for at, register, stays in self.effects[pc].reuse:
+                place = number, at, register & 1
                 right = read = rows[int(sm.warp[warp].reg_base) + register].copy()
                 of_warp, of_register, kept = self._kept.pop(place, (-1, -1, right))
-                if int(sub["hits"]) >> operand & 1 and (of_warp, of_register) == (warp, register):
+                if at in hits and (of_warp, of_register) == (warp, register):
                     read = kept
                     lanes = [int(lane) for lane in np.flatnonzero(read != right) if int(flight["mask"]) >> lane & 1]
                     if lanes:

@@ -10,8 +10,9 @@ import pytest
 
 from rfview.engine.check.findings import _hazards
 from rfview.engine.hazards.watch import Sighting, Watch
-from tests.subcore_machine import SubcoreMachine
-from tests.subcore_programs import parse
+from tests import subcore_machine
+from tests.subcore_machine import SubcoreMachine, encoded
+from tests.subcore_programs import Line, parse
 
 pytestmark = pytest.mark.nojit
 
@@ -50,6 +51,18 @@ def test_a_hazard_is_seen_with_the_value_read_and_the_right_one(program: str, pc
                                                                 right: float) -> None:
     (found,) = seen(program)
     assert (found.pc, found.register, found.read, found.right) == (pc, register, bits(read), bits(right))
+
+
+def test_a_stale_operand_is_seen_where_the_encoding_has_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What FADD adds is operand 1 of the engine, but in the third place of the encoding and of the reuse cache."""
+    def as_encoded(line: Line) -> np.ndarray:
+        inst = encoded(line)
+        inst["moved"][1] = line.op == "FADD"
+        return inst
+
+    monkeypatch.setattr(subcore_machine, "encoded", as_encoded)
+    (found,) = seen("FFMA R4 R6 R7 R2.reuse s5; MOV R2 R9 s5; FADD R5 R3 R2")
+    assert (found.pc, found.register, found.read, found.right) == (2, "R2", bits(2.0), bits(9.0))
 
 
 @pytest.mark.parametrize("program", ["FADD R1 R2 R3 s4; FFMA R5 R1 R6 R7", "MUFU R1 R2 w0 s2; FADD R5 R1 R6 q0",
