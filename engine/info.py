@@ -125,6 +125,7 @@ class Instruction(Record, frozen=True, kw_only=True):
     control: Count | None = None        # its control code, as in machine_code.py
     uniform_dst: Registers = []
     uniform_src: Registers = []
+    places: list[Small] = []            # of operands 0, 1 and 2 in the encoding, if they may come from the reuse cache
 
     @property
     def where(self) -> str:

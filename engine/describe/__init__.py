@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from rfview.engine import __version__, config, plugin as designs, events, isa
 from rfview.engine.compile import cache
+from rfview.engine.hazards.effects import places_of
 from rfview.engine.info import Instruction, Launch, RunInfo, Text, Variable
 from rfview.engine.launch.sources import source_texts
-from rfview.engine.machine.cores.subcore.state import CLASSES
+from rfview.engine.machine.cores.subcore.state import CLASSES, UNIT_NONE
 from rfview.engine.machine_code import is_machine_code
 from rfview.engine.plugin import origin
 from rfview.engine.program import NO_REG, SPACES, UNITS
@@ -106,19 +107,26 @@ def _program(simulator: Simulator) -> list[Instruction]:
                 op=isa.REVERSE[int(inst["op"])], unit=UNITS[int(placed["unit"][base + offset])],
                 space=SPACES[int(inst["space"])],
                 latency_class=classes[int(placed["latency_class"][base + offset])], wait_class=int(inst["wait_class"]),
-                **(_machine_registers(inst) if is_code else {
+                **(_machine_registers(inst, _has_reuse(simulator, base + offset)) if is_code else {
                     "dst": [int(reg) for reg in inst["dst"] if reg != NO_REG], "src": [int(reg) for reg in inst["src"]]}),
             ))
     return listing
 
 
-def _machine_registers(inst: np.void) -> dict[str, Any]:
+def _has_reuse(simulator: Simulator, pc: int) -> bool:
+    """Return whether operands of an instruction of machine code may come from the reuse cache: those of fixed latency."""
+    core = simulator.spec_record.core
+    return bool(core.reuse_cache) and int(core.unit[int(simulator.insts["latency_class"][pc])]) == UNIT_NONE
+
+
+def _machine_registers(inst: np.void, has_reuse: bool) -> dict[str, Any]:
     """Return the registers and the control code of an instruction of machine code."""
     written = [int(reg) for reg in inst["dst"][: int(inst["num_dst"])] if reg != NO_REG]
     src = [int(reg) if int(inst["src_mask"]) >> slot & 1 else NO_REG for slot, reg in enumerate(inst["src"])]
     uniform = [int(number) for slot, number in enumerate(inst["imm"]) if int(inst["uniform_mask"]) >> slot & 1]
     own, of_warp = ([], written) if inst["dst_uniform"] else (written, [])
-    return {"dst": own, "src": src, "uniform_dst": of_warp, "uniform_src": uniform, "control": int(inst["control"])}
+    return {"dst": own, "src": src, "uniform_dst": of_warp, "uniform_src": uniform, "control": int(inst["control"]),
+            "places": places_of(inst) if has_reuse else []}
 
 
 def _variable(variable: placement.Variable) -> Variable:

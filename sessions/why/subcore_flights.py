@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from rfview.engine import state as layout
+from rfview.engine.info import Instruction
 from rfview.engine.machine.cores.subcore.state import READ_RING, WINDOW, WRITE_RING
-from rfview.engine.program import NO_REG, UNIT_LDST
+from rfview.engine.program import NO_REG
 from rfview.engine.wording import plural
 from rfview.sessions import producers
 from rfview.sessions.machine import Flight, Machine
 from rfview.sessions.why import memory
 from rfview.sessions.why.trail import Trail
 
-REUSE_SHIFT = 17        # of the reuse bits in a control code, one per operand
+REUSE_SHIFT = 17        # of the reuse bits in a control code, one per place of an operand
 UNITS = ("XU", "FP64 unit", "constant unit", "unit of special registers")
 
 
@@ -190,21 +191,34 @@ def held_by_design(trail: Trail, moment: Machine, flight: Flight, stage: str) ->
 def _what_helps(moment: Machine, flight: Flight, bank: int) -> str:
     """Return what the compiler could have done for an instruction that a bank refuses; "" if nothing is known to help.
 
-    Its warp's instruction before it can keep an operand with a reuse bit, if it reads that at the same position; or a
-    register of the other bank, if that bank has a free read in the window.
+    Its warp's instruction before it can keep a register with reuse bits, if it reads that at the same places of the encoding
+    and leaves it as it is; or a register of the other bank, if that bank has a free read in the window.
     """
     entry, before = moment.instruction(flight.pc), moment.instruction(flight.pc - 1)
-    if entry is None or flight.unit == UNIT_LDST:
+    if entry is None:
         return ""
     sub, ways = moment.sub_core(flight.warp), []
+    missed = {place: regs for place, regs in _operands(entry).items() if any(
+        (int(sub["cache_warp"][place, reg & 1]), int(sub["cache_reg"][place, reg & 1])) != (flight.warp + 1, reg)
+        for reg in regs)}
+    read = list(dict.fromkeys(reg for regs in missed.values() for reg in regs))
+    refused = [reg for reg in read if reg & 1 == bank]
     if before is not None and before.kernel == entry.kernel:
-        kept = moment.control(flight.pc - 1) >> REUSE_SHIFT
-        both = [reg for slot, (reg, other) in enumerate(zip(entry.src, before.src))
-                if reg == other != NO_REG and reg & 1 == bank and not kept >> slot // 2 & 1]
-        ways += [f"with a reuse bit for R{reg} in {before.mnemonic} at PC {flight.pc - 1}" for reg in both[:1]]
-    own = [reg for reg in dict.fromkeys(entry.src) if reg != NO_REG]
+        kept, at = moment.control(flight.pc - 1) >> REUSE_SHIFT, _operands(before)
+        for reg in refused:
+            places = [place for place, regs in missed.items() if reg in regs]
+            if reg not in before.dst and all(at.get(place) == missed[place] and not kept >> place & 1 for place in places):
+                ways.append(f"with a reuse bit for R{reg} in {before.mnemonic} at PC {flight.pc - 1}")
+                break
     taken = sum(int(sub["read_warp"][1 - bank][(moment.ran + ahead) % READ_RING]) != 0 for ahead in range(1, 1 + WINDOW))
-    moved = next((reg for reg in own if reg & 1 == bank), None)
-    if moved is not None and taken + sum(reg & 1 != bank for reg in own) < WINDOW:
+    moved = next((reg for reg in refused if all(regs == (reg,) for regs in missed.values() if reg in regs)), None)
+    if moved is not None and taken + len(read) - len(refused) < WINDOW:
         ways.append(f"with an {'odd' if bank == 0 else 'even'} register in place of R{moved}")
     return ", or ".join(ways)
+
+
+def _operands(entry: Instruction) -> dict[int, tuple[int, ...]]:
+    """Return the registers of each operand that may come from the reuse cache, by its place in the encoding."""
+    operands = [(place, tuple(reg for reg in entry.src[2 * operand : 2 * operand + 2] if reg != NO_REG))
+                for operand, place in enumerate(entry.places)]
+    return {place: regs for place, regs in operands if regs}

@@ -16,6 +16,7 @@ from rfview.engine.launch import Arg, Launch, LaunchSpec, load_launch_file
 from rfview.engine.launch.files import Buffer
 from rfview.engine.machine.cores.subcore.state import CLASSES
 from rfview.engine.program import Kernel, Module
+from rfview.engine.sass.module import module_of_listing
 from rfview.engine.simulator import Simulator
 from rfview.engine.snapshot import Snapshot
 from rfview.engine.stalls import NOT_WAITING, NO_STALL
@@ -174,6 +175,41 @@ def test_the_pipeline_shows_control_allocate_and_reads_apart_and_why_says_what_w
         said = why(session, 0, session.cycle).text()
         assert "with a reuse bit for R2 in FFMA at PC 10, or with an odd register in place of R2" in said
         assert "core.read_ports=2" in said
+
+
+LISTING = """// rfview machine code 1
+.target sm_80
+.address_size 64
+.entry k
+.registers 40
+.params 0x160
+0000 B------:R-:W-:-:S01{} {}
+0010 B------:R-:W-:-:S01 {}
+0020 B------:R-:W-:-:S01 FADD R20, R1, R3
+0030 B------:R-:W-:-:S01 FADD R21, R1, R3
+0040 B------:R-:W-:-:S05 EXIT
+"""
+
+
+@pytest.mark.parametrize("first, second, helps", [
+    # what FADD adds is in the third place of the encoding
+    ("FFMA R10, R2, R4, R6", "FADD R12, R8, R6",
+     "with a reuse bit for R6 in FFMA at PC 0, or with an odd register in place of R8"),
+    ("FFMA R10, R2, R4, R6", "FADD R12, R8, R4", "with an odd register in place of R8"),
+    # read at two places, kept at one; overwritten; a pair, which is in both banks
+    ("FFMA R10, R2, R4, R6", "FFMA R12, R2, R2, R8", "with an odd register in place of R2"),
+    ("FFMA R6, R2, R4, R6", "FADD R12, R8, R6", "with an odd register in place of R8"),
+    ("FFMA R10, R2, R14, R6", "IMAD.WIDE R12, R8, R4, R6", "with an odd register in place of R8"),
+    # kept already
+    ("FFMA R10, R2, R4, R6.reuse", "FFMA R12, R8, R14, R6", "with an odd register in place of R8"),
+])
+def test_what_would_have_helped_goes_by_the_places_of_the_encoding(first: str, second: str, helps: str) -> None:
+    module = module_of_listing(LISTING.format(":U4" if "reuse" in first else "", first, second), "k.sass")
+    spec = LaunchSpec(Path("k.toml"), "k", Path("k.sass"), (Launch("k", (1, 1, 1), (32, 1, 1), 0, tuple[Arg, ...]()),),
+                      {"data": Buffer("data", np.zeros(4, np.uint32))}, {}, {}, False, "exact", "", None)
+    session = Session(LiveTimeline(Simulator(spec, module=module, preset="ampere"), chunk_cycles=16))
+    execute(session, "until w0.state == dispatch_stall")
+    assert f"bank 0 would have a read less {helps}\n" in why(session, 0, session.cycle).text()
 
 
 def test_a_branch_has_other_numbers_of_the_core(live: Session) -> None:
