@@ -40,6 +40,22 @@ def unread(flight: Any, program: Sequence[Instruction]) -> list[int]:
     return operands(program, int(flight["pc"]), int(flight["unread"]))
 
 
+def by_place(entry: Instruction) -> list[tuple[int, tuple[int, ...]]]:
+    """Return the place in the encoding, and the registers, of each operand of machine code; -1: not from the reuse cache."""
+    operands = enumerate(zip(entry.src[::2], entry.src[1::2], strict=True))
+    return [(entry.places[number] if number < len(entry.places) else -1, regs) for number, pair in operands
+            if (regs := tuple(reg for reg in pair if reg != NONE8))]
+
+
+def missed(sub: Any, entry: Instruction, warp: int) -> list[tuple[int, tuple[int, ...]]]:
+    """Return what banks have to read for an instruction, as `by_place` does; sub: its sub-core, with the reuse cache."""
+    def is_held(place: int, reg: int) -> bool:
+        bank = reg & 1
+        return place >= 0 and (int(sub["cache_warp"][place, bank]), int(sub["cache_reg"][place, bank])) == (warp + 1, reg)
+
+    return [(place, regs) for place, regs in by_place(entry) if not all(is_held(place, reg) for reg in regs)]
+
+
 def counted(sm: Any, own: Any, program: Sequence[Instruction], warp: int) -> int | None:
     """Return the in-flight entry of machine code that holds the dependence counter that a warp waits for, None if none does.
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from rfview.engine import state as layout
-from rfview.engine.info import Instruction
 from rfview.engine.machine.cores.subcore.state import READ_RING, WINDOW, WRITE_RING
-from rfview.engine.program import NO_REG
 from rfview.engine.wording import plural
 from rfview.sessions import producers
 from rfview.sessions.machine import Flight, Machine
@@ -198,27 +196,18 @@ def _what_helps(moment: Machine, flight: Flight, bank: int) -> str:
     if entry is None:
         return ""
     sub, ways = moment.sub_core(flight.warp), []
-    missed = {place: regs for place, regs in _operands(entry).items() if any(
-        (int(sub["cache_warp"][place, reg & 1]), int(sub["cache_reg"][place, reg & 1])) != (flight.warp + 1, reg)
-        for reg in regs)}
-    read = list(dict.fromkeys(reg for regs in missed.values() for reg in regs))
+    missed = producers.missed(sub, entry, flight.warp)
+    read = list(dict.fromkeys(reg for _, regs in missed for reg in regs))
     refused = [reg for reg in read if reg & 1 == bank]
     if before is not None and before.kernel == entry.kernel:
-        kept, at = moment.control(flight.pc - 1) >> REUSE_SHIFT, _operands(before)
+        kept, at = moment.control(flight.pc - 1) >> REUSE_SHIFT, dict(producers.by_place(before))
         for reg in refused:
-            places = [place for place, regs in missed.items() if reg in regs]
-            if reg not in before.dst and all(at.get(place) == missed[place] and not kept >> place & 1 for place in places):
+            if reg not in before.dst and all(place >= 0 and at.get(place) == regs and not kept >> place & 1
+                                             for place, regs in missed if reg in regs):
                 ways.append(f"with a reuse bit for R{reg} in {before.mnemonic} at PC {flight.pc - 1}")
                 break
     taken = sum(int(sub["read_warp"][1 - bank][(moment.ran + ahead) % READ_RING]) != 0 for ahead in range(1, 1 + WINDOW))
-    moved = next((reg for reg in refused if all(regs == (reg,) for regs in missed.values() if reg in regs)), None)
+    moved = next((reg for reg in refused if all(regs == (reg,) for _, regs in missed if reg in regs)), None)
     if moved is not None and taken + len(read) - len(refused) < WINDOW:
         ways.append(f"with an {'odd' if bank == 0 else 'even'} register in place of R{moved}")
     return ", or ".join(ways)
-
-
-def _operands(entry: Instruction) -> dict[int, tuple[int, ...]]:
-    """Return the registers of each operand that may come from the reuse cache, by its place in the encoding."""
-    operands = [(place, tuple(reg for reg in entry.src[2 * operand : 2 * operand + 2] if reg != NO_REG))
-                for operand, place in enumerate(entry.places)]
-    return {place: regs for place, regs in operands if regs}

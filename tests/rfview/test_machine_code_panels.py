@@ -81,6 +81,8 @@ def test_the_lens_shows_who_holds_the_read_ports_that_an_instruction_needs(refus
     assert "Allocate w0 0020 FFMA refused, bank 0" in shown
     assert "needs    bank 0: R16 R18 R20   bank 1: -" in shown
     assert "w0 R10" in shown or "w0 R12" in shown
+    kept = Stopped([parse("FFMA R20 R2.reuse R4 R6; FFMA R22 R2 R4 R8")]).scene
+    assert kept is not None and "needs    bank 0: R4 R8   bank 1: -" in text(lens.render(kept, 80, 14))
 
 
 def test_what_a_design_shows_of_its_state_is_below_the_subcore_if_it_has_room(refused: Scene) -> None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from rfview.engine.state import NONE8
 from rfview.render import machine_code
 from rfview.render.operation import operation
 from rfview.render.scene import Scene
 from rfview.render.text import Line, Row
+from rfview.sessions import producers
 from rfview.sessions.machine import Machine
 
 READ_RING, WRITE_RING = 4, 64
@@ -112,8 +112,9 @@ def _needs(machine: Machine, sub: Any, width: int) -> list[Line]:
     """Return which registers the instruction that Allocate refuses has to read, [] if it refuses none."""
     if not int(sub["held_bank"]) or not int(sub["allocate"]):
         return []
-    entry = machine.instruction(machine.flight(int(sub["allocate"]) - 1).pc)
-    regs = list(dict.fromkeys(int(reg) for reg in entry.src if reg != NONE8)) if entry else []
+    flight = machine.flight(int(sub["allocate"]) - 1)
+    missed = producers.missed(sub, entry, flight.warp) if (entry := machine.instruction(flight.pc)) else []
+    regs = list(dict.fromkeys(reg for _, regs in missed for reg in regs))
     words = "   ".join(f"bank {bank}: {' '.join(f'R{reg}' for reg in regs if reg & 1 == bank) or '-'}" for bank in range(2))
     return [Row(width).add(f" {'needs':<{LABEL - 1}}", "dim").add(words, "st:bank_conflict").line()]
 
