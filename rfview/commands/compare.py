@@ -172,9 +172,13 @@ def table_of(variants: Sequence[str], schedulers: Sequence[str], results: Mappin
             note = f"{row['design']} has its own {own}"
             if note not in notes:
                 notes.append(note)
-    notes += dict.fromkeys(note if note.startswith(f"{variant}: ") else f"{variant}: {note}"    # that of a sub-core has it
-                           for (variant, _), result in results.items() if variant in variants
-                           for note in (*result["setting_notes"], *result["compile_notes"]))
+    said: dict[str, list[str]] = {}
+    for (variant, _), result in results.items():
+        for note in (*result["setting_notes"], *result["compile_notes"]) if variant in variants else ():
+            said.setdefault(note, []).append(variant)
+    for note, of in said.items():
+        is_plain = set(of) == set(variants) or note.startswith(tuple(f"{variant}: " for variant in of))
+        notes += [note] if is_plain else [f"{variant}: {note}" for variant in dict.fromkeys(of)]
     notes += dict.fromkeys(f"energy of {row['design']} is {assumed.mark(row['energy_assumed'])}" for row in rows
                            if row["energy_assumed"])
     if nodes.differ(row["node_nm"] for row in rows):

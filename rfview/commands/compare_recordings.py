@@ -83,19 +83,23 @@ def report(timelines: list[Timeline], targets: list[str], *, as_json: bool) -> s
     return json.dumps(data) if as_json else text
 
 
-def fair_settings(args: argparse.Namespace) -> dict[str, Any]:
-    """Return the settings shared by all new runs, as in the table of designs (B0.9), and report them."""
-    designs = [target.rpartition("@")[2].partition(":")[0] if "@" in target else defaults.DESIGN
-               for target in args.targets if not options.is_session(target)]
-    if not designs:
-        return {}
-    shared, notes = fair.shared_settings([design or defaults.DESIGN for design in designs], args.preset,
-                                         options.settings_of(args.settings))
+def fair_settings(args: argparse.Namespace) -> dict[str, dict[str, Any]]:
+    """Return by preset the settings that new runs on its core share, as in the table of designs (B0.9), and report them."""
+    from rfview.engine.config import load_preset
+
+    machines = [meant(target, args)[1] for target in args.targets if not options.is_session(target)]
+    cores = {machine["preset"]: load_preset(machine["preset"]).core for machine in machines}
+    shared: dict[str, dict[str, Any]] = {}
+    notes: list[str] = []
+    for preset, core in cores.items():
+        designs = [machine["design"] for machine in machines if cores[machine["preset"]] == core]
+        shared[preset], said = fair.shared_settings(designs, preset, options.settings_of(args.settings))
+        notes += said
     options.warn(notes)
     return shared
 
 
-def prepared(target: str, args: argparse.Namespace, stack: ExitStack, shared: Mapping[str, Any],
+def prepared(target: str, args: argparse.Namespace, stack: ExitStack, shared: Mapping[str, Mapping[str, Any]],
              show: Progress) -> Timeline | Simulator:
     """Open a session file, or set up KERNEL@DESIGN[:SCHEDULER] to be run; raises InputError if it cannot be."""
     from rfview.sessions.timeline.opening import open_recording
@@ -113,8 +117,8 @@ def prepared(target: str, args: argparse.Namespace, stack: ExitStack, shared: Ma
 
     chain = set(build(given["design"], {}, "").chain)
     sections = load_preset(given["preset"]).sections | chain
-    given_settings = options.given_settings(args)
-    settings = {**shared, **{key: value for key, value in given_settings.items() if key.split(".")[0] in sections}}
+    settings = {**shared[given["preset"]], **{key: value for key, value in options.given_settings(args).items()
+                                              if key.split(".")[0] in sections}}
     return Simulator(spec, settings=settings, max_cycles=args.max_cycles, progress=show, **given)
 
 

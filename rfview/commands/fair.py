@@ -1,4 +1,4 @@
-"""Settings shared by all machines of a comparison: a paper's numbers for its machine apply to every design (B0.9, B5.2)."""
+"""Settings shared by all machines of a comparison: a paper's numbers for Fermi's core apply to every design (B0.9, B5.2)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def shared_settings(variants: Sequence[str], preset: str, given: Mapping[str, An
     for name, meaning in SHARED.items():
         wanted = {}
         for variant in variants:
-            value = designs.build(variant, {}, "").settings.get(name)
+            value = designs.build(variant, {}, "", config.core).settings.get(name)
             if value:
                 wanted[variant] = int(value)
         if wanted and name not in given:
@@ -32,7 +32,7 @@ def shared_settings(variants: Sequence[str], preset: str, given: Mapping[str, An
                 notes.append(f"every design runs with {name} = {shared[name]} ({meaning}), because {variant} does")
     other = {variant: designs.design(designs.parse_variant(variant)[0]).paper_preset for variant in variants
              if designs.parse_variant(variant)[0] in designs.BUILT_IN and designs.parse_variant(variant)[0] != "sram"}
-    listed = ", ".join(f"{variant} {name}" for variant, name in other.items() if name != preset)
+    listed = ", ".join(f"{name} for {variant}" for variant, name in other.items() if name != preset)
     if listed:
-        notes.append(f"one machine, preset {preset}, for all; the presets of the papers are {listed}")
+        notes.append(f"designs run on preset {preset}; the presets of the papers are {listed}")
     return shared, notes

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rfview.engine.info import RunInfo
 
-SECTIONS = ("sm", "memory", "scheduler", "latency", "initiation", "kernel")   # of a preset; others are the designs'
+# of a preset, of either core; others are the designs'
+SECTIONS = ("sm", "core", "memory", "scheduler", "latency", "initiation", "result", "interval", "access_read", "access_use",
+            "kernel")
 MAX_SAID = 4
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from argparse import Namespace
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from rfview.engine.errors import InputError
 from rfview.engine.plugin import files
 from rfview import cli
-from rfview.commands import compare, fair
+from rfview.commands import compare, compare_recordings, fair
 
 
 def table(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> dict[str, object]:
@@ -30,11 +31,22 @@ def test_commas_inside_brackets_do_not_split() -> None:
 def test_hrf_in_the_list_means_one_scheduler_for_all() -> None:
     shared, notes = fair.shared_settings(["sram", "hrf[power_gating=true]"], "fermi", {})
     assert shared == {"sm.num_schedulers": 1} and "because hrf[power_gating=true] does" in notes[0]
-    presets = "one machine, preset fermi, for all; the presets of the papers are "
-    assert notes[1:] == [presets + "hrf[power_gating=true] hrf"]
-    assert fair.shared_settings(["sram", "hrf"], "fermi", {"sm.num_schedulers": "2"}) == ({}, [presets + "hrf hrf"])
-    assert fair.shared_settings(["sram", "stt"], "fermi", {}) == ({}, [presets + "stt hrf"])
+    presets = "designs run on preset fermi; the presets of the papers are "
+    assert notes[1:] == [presets + "hrf for hrf[power_gating=true]"]
+    assert fair.shared_settings(["sram", "hrf"], "fermi", {"sm.num_schedulers": "2"}) == ({}, [presets + "hrf for hrf"])
+    assert fair.shared_settings(["sram", "stt"], "fermi", {}) == ({}, [presets + "hrf for stt"])
     assert fair.shared_settings(["sram", "hrf"], "hrf", {})[1] == []      # sram is of no paper
+    assert fair.shared_settings(["sram", "hrf"], "ampere", {})[0] == {}   # whose sub-cores no paper speaks of
+
+
+def test_runs_side_by_side_share_what_a_paper_requires_of_their_core() -> None:
+    def shared(*targets: str) -> dict:
+        return compare_recordings.fair_settings(Namespace(targets=list(targets), preset="fermi", settings=[], launch_files={}))
+
+    assert shared("gemm@sram", "gemm@hrf") == {"fermi": {"sm.num_schedulers": 1}}
+    assert shared("gemm@sram::gtx480", "gemm@hrf") == dict.fromkeys(("gtx480", "fermi"), {"sm.num_schedulers": 1})
+    assert shared("gemm@sram::ampere", "gemm@hrf") == {"ampere": {}, "fermi": {"sm.num_schedulers": 1}}
+    assert shared("gemm@sram", "gemm@hrf::ampere") == {"fermi": {}, "ampere": {}}
 
 
 def test_a_design_given_by_its_file_has_an_exit_code(tmp_path: Path) -> None:
