@@ -16,7 +16,7 @@ OWN = ("--host", "--port", "--public-url")          # serve's own options, which
 EPILOG = """serves the start screen, a recording, a kernel, or any command that has a screen
   rfview serve run.rfs
   rfview serve debug gemm --design hrf
-  rfview serve --port 8080 learn
+  rfview serve --port 8080 learn drain
 
 The address contains a secret: anyone who has it can run whatever rfview can, as you. From another machine, forward the
 port:
@@ -78,9 +78,20 @@ def check(words: list[str]) -> None:
         from rfview.commands import programs
         from rfview.launching.words import as_launch_file
 
-        if not programs.is_program(args) and args.target is not None:
+        if not programs.is_program(args):
+            if args.target is None:
+                raise InputError("serve debug: expected what to debug; plain rfview serve shows what there is")
             with as_launch_file(args):
                 module.target_of(args)
+    elif words[0] == "learn":
+        if args.tour is None:
+            raise InputError("serve learn: expected a tour; plain rfview serve lists them")
+        from rfview.learn import tours
+
+        tours.tour(args.tour)
+    elif not (module.compare_recordings.is_meant(args.targets) or args.open):
+        raise InputError(f"serve {shlex.join(words)}: a table of designs has no screen; expected two runs, such as "
+                         f"{words[1]}@hrf {words[1]}@sram")
 
 
 def _web() -> Any:

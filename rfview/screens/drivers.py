@@ -6,9 +6,10 @@ import os
 import re
 import selectors
 from codecs import getincrementaldecoder
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from typing import Any
+from functools import partial
+from typing import Any, ClassVar
 
 from textual._xterm_parser import XTermParser
 from textual.driver import Driver
@@ -23,6 +24,7 @@ TICK_S = 0.1        # between looks at a lone Esc, and at the end of the program
 X10 = re.compile(rb"\x1b\[M.{0,3}", re.S)
 X10_BYTES = 6
 MAX_CELLS = 10_000  # columns or rows of a terminal
+GREETING = b"__GANGLION__\n"     # textual-serve takes what follows it for messages
 AS_ASCII = bytes(range(128)) + b"~" * 128
 
 
@@ -77,7 +79,32 @@ def _has_surrogate(text: str | None) -> bool:
 
 
 class BrowserDriver(WebDriver):
-    """The driver of a session in a browser: messages that its server frames, each with what was typed or a fact."""
+    """The driver of a screen in a browser: messages that its server frames, each with what was typed or a fact.
+
+    A process may show several screens, one after another: only the first greets the server, each has the size that the page
+    has by then, and the page ends with the process.
+    """
+
+    _has_greeted: ClassVar[bool] = False
+
+    def start_application_mode(self) -> None:
+        """Begin to draw, and to read what is typed."""
+        if BrowserDriver._has_greeted:
+            self._write = partial(_unless_greeting, self._write)
+        BrowserDriver._has_greeted = True
+        super().start_application_mode()
+
+    def stop_application_mode(self) -> None:
+        """End; what is typed from now on is for the screen after it."""
+        self.exit_event.set()
+        self._input_reader.close()
+        self._key_thread.join()
+
+    def on_meta(self, packet_type: str, payload: dict[str, object]) -> None:
+        """Take a fact about the page."""
+        super().on_meta(packet_type, payload)
+        if packet_type == "resize":
+            os.environ.update(COLUMNS=str(payload["width"]), ROWS=str(payload["height"]))
 
     def run_input_thread(self) -> None:
         """Turn what the server sends into messages until it ends."""
@@ -99,6 +126,11 @@ class BrowserDriver(WebDriver):
     def _post(self, messages: Iterator[Message]) -> None:
         for message in messages:
             self.process_message(message)
+
+
+def _unless_greeting(write: Callable[[bytes], int], data: bytes) -> int:
+    """Write what is not the greeting; return the number of bytes."""
+    return len(data) if data == GREETING else write(data)
 
 
 def sturdy(base: type[Driver]) -> type[Driver]:

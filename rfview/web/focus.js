@@ -1,6 +1,9 @@
-// Gives the keys to the terminal as soon as it exists, so that no click is needed first.
-const give = () => { const keys = document.querySelector(".xterm-helper-textarea"); if (keys) { keys.focus(); } return keys; };
-const watch = new MutationObserver(() => { if (give()) { watch.disconnect(); } });
-watch.observe(document.body, { childList: true, subtree: true });
+// Gives the keys to the terminal as soon as it can send them, so that no click is needed first; and to the link when it ends.
+const give = () => {
+  const now = document.body.classList;
+  const wants = now.contains("-closed") ? ".ended a" : now.contains("-loaded") ? ".xterm-helper-textarea" : null;
+  if (wants) { document.querySelector(wants).focus(); }
+};
+new MutationObserver(give).observe(document.body, { attributes: true, attributeFilter: ["class"] });
 window.addEventListener("focus", give);
 give();

@@ -48,13 +48,14 @@ class Served:
 
 
 @pytest.fixture
-def served(tmp_path: Path) -> Iterator[Served]:
-    """Serve the bundled recording, with a separate home folder."""
+def served(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Served]:
+    """Serve the bundled recording, or what `parametrize` says, with a separate home folder."""
+    words = getattr(request, "param", ["replay", RECORDED, "--fresh", "--goto", "900"])
     environ = {**os.environ, "HOME": str(tmp_path), "XDG_STATE_HOME": str(tmp_path), "PYTHONPATH": str(REPOSITORY),
                "XDG_CONFIG_HOME": str(tmp_path)}
     for name in ("NO_COLOR", "RFVIEW_THEME"):
         environ.pop(name, None)
-    process = subprocess.Popen([sys.executable, "-m", "rfview", "serve", "replay", RECORDED, "--fresh", "--goto", "900"],
+    process = subprocess.Popen([sys.executable, "-m", "rfview", "serve", *words],
                                stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True, env=environ)
     assert process.stdout is not None
     found = re.search(r"http://\S+", process.stdout.readline())
@@ -145,6 +146,31 @@ def test_keys_mouse_and_the_end_of_a_page(served: Served) -> None:
     asyncio.run(drive())
 
 
+def ends(text: str, rows: int, shown: str) -> bool:
+    """Say whether the last of so many rows holds a text."""
+    return len(text.splitlines()) == rows and shown in text.splitlines()[-1]
+
+
+@pytest.mark.parametrize("served", [[]], indirect=True)
+def test_what_the_start_screen_opens_is_shown_in_the_page_as_large_as_it_is_by_then(served: Served) -> None:
+    async def drive() -> None:
+        async with aiohttp.ClientSession() as client:
+            socket, screen = await connected(served, client, f"http://{served.host}"), Screen(120, 40)
+            await watched(socket, screen, "The drain stall")
+            await socket.send_str(json.dumps(["resize", {"width": 120, "height": 40}]))
+            for opens, shown, leaves in (("", "search all", ""), ("\r", "RF stall", "q"), ("\t\r", "your prediction", "qq")):
+                await typed(socket, opens)
+                await watched(socket, screen, lambda text: ends(text, 40, shown))
+                await typed(socket, leaves)
+                await watched(socket, screen, lambda text: ends(text, 40, "search all"))
+            await typed(socket, "q")
+            async with asyncio.timeout(PATIENCE_S):
+                while (await socket.receive()).type not in (aiohttp.WSMsgType.CLOSE, aiohttp.WSMsgType.CLOSED):
+                    pass
+
+    asyncio.run(drive())
+
+
 def test_sessions_end_with_the_server(served: Served) -> None:
     async def drive() -> list[int]:
         async with aiohttp.ClientSession() as client:
@@ -184,6 +210,10 @@ def test_the_server_ends_with_its_sessions_while_pages_are_open_or_do_not_read(s
     (["nope"], "nope: no bundled kernel has this name"),
     (["export"], "serve: export has no screen"),
     (["debug", "gemm", "--desgin", "hrf"], "unknown option --desgin; did you mean --design?"),
+    (["learn"], "serve learn: expected a tour"),
+    (["learn", "nope"], "learn nope: no such tour"),
+    (["debug"], "serve debug: expected what to debug"),
+    (["compare", "gemm"], "a table of designs has no screen; expected two runs, such as gemm@hrf gemm@sram"),
     (["a b.rfs", "--port=80"], "--port must come before what is served: rfview serve --port ... 'a b.rfs'"),
     (["--port", "70000"], "--port 70000: expected 0 to 65535"),
     (["--public-url", "machine"], "--public-url machine: expected an address"),
