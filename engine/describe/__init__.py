@@ -115,6 +115,8 @@ def _program(simulator: Simulator) -> list[Instruction]:
 
 def _has_reuse(simulator: Simulator, pc: int) -> bool:
     """Return whether operands of an instruction of machine code may come from the reuse cache: those of fixed latency."""
+    if simulator.built.core != designs.variants.SUBCORE:     # a run by values has no core's record
+        return False
     core = simulator.spec_record.core
     return bool(core.reuse_cache) and int(core.unit[int(simulator.insts["latency_class"][pc])]) == UNIT_NONE
 
