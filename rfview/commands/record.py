@@ -31,8 +31,8 @@ EPILOG = """every cycle is stored up to a budget; cycles after it are simulated 
                                            on the way; with --from and --to these cycles, in no time
 every cycle of a part of a run: rfview record bfs --from 'launch 2' --to 'launch 3'; --from 5,000 --to 'stall.barrier > 8'"""
 
-# so that recording 100 million cycles takes 1.3 times as long as running them
-BUDGET_CYCLES, BUDGET_BYTES = 3_000_000, 300_000_000
+# so that recording 100 million cycles takes 1.3 times as long as running them, and a few million half as long as storing all
+BUDGET_CYCLES, BUDGET_BYTES = 2_000_000, 200_000_000
 
 # what the run's constants say of settings and of compiling, in the JSON object too
 RUN_FACTS = ("setting_notes", "compile_notes", "spilled_words", "register_limit")
