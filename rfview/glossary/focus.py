@@ -21,7 +21,7 @@ from rfview.glossary.terms import (
     without_sample,
 )
 from rfview.render.lens import lens_design, painter_of
-from rfview.render.operation import with_lines
+from rfview.render.operation import place_of, with_lines
 from rfview.render.panels import FIRST, PANELS
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def of_instruction(scene: Scene) -> Iterator[Term]:
     elif entry.unit != UNITS[UNIT_CTRL]:
         own = (f"latency.{entry.latency_class}", f"initiation.{entry.latency_class}")
     text = with_lines(entry.text, scene.info.program)
-    yield Term(text, f"instruction, {entry.where}", f"executed by the {entry.unit} unit",
+    yield Term(text, f"instruction, {place_of(scene.info.program, entry.pc)}", f"executed by the {entry.unit} unit",
                "PTX instruction set; executed literally, each operation rounded by itself")
     yield from (term for term in numbers(scene.info) if term.name in own)
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
+from rfview.render.operation import with_lines
 from rfview.render.scene import Scene
 from rfview.render.text import Line, Row, blank, cut, fill, hint_row, number, title
 from rfview.sessions.commands.after import head, place, tree
@@ -23,11 +24,11 @@ def render(scene: Scene, found: After | None, measured: Without | None, error: s
     """Return the window.
 
     ▌AFTER  what it delayed: WHY turned round                                                           Esc closes
-      w0's ld.global.f32 R5, [R2] at PC 13, mm.cu:11, issued 398, in flight until 797: it holds w0 up at 700
+      w0's ld.global.f32 R5, [R2] at PTX line 51, mm.cu:11, issued 398, in flight until 797: it holds w0 up at 700
       444 warp-cycles of 31 warps stood still for it
      WAITED, for it or for the one above                              warp-cycles  warps       since
-    ▸L long_scoreboard at PC 14, mm.cu:12: add.f32 R2, R5, R4                 260      3         549
-       ↓ bank_conflict at PC 15, mm.cu:12: ld.param.u64 R4                    ≤ 4      3         799
+    ▸L long_scoreboard at PTX line 52, mm.cu:12: add.f32 R2, R5, R4            260      3         549
+       ↓ bank_conflict at PTX line 53, mm.cu:12: ld.param.u64 R4               ≤ 4      3         799
 
     Rows that are indented waited for what the warps of the row above issued late. Below, once it was measured: by how much
     later issues are earlier without it, over the rest of the run; ▒ where some are later.
@@ -37,7 +38,7 @@ def render(scene: Scene, found: After | None, measured: Without | None, error: s
     if found is None:
         lines += _wrapped(error or "looking for what stood still", width, "bad" if error else "dim")
         return [*fill(lines, width, height - 1), *foot]
-    for text in head(scene.info, scene.lines, found):
+    for text in (with_lines(text, scene.info.program) for text in head(scene.info, scene.lines, found)):
         lines += _wrapped(text, width, "bold" if "stood still" in text else "text")
     below = _measured(measured, error, width)
     rows = tree(found)
@@ -67,7 +68,9 @@ def _wait(scene: Scene, found: After, shown: tuple[int, int, int], is_chosen: bo
     row.add("↓ " if depth else "", "dim").add(look.glyph if look else " ", f"st:{look.role}" if look else "text")
     more = f" and {hidden} more" if hidden else ""
     room = width - 30 - row.x - len(more)
-    row.add(" ").add(cut(f"{wait.state} at {place(scene.info, scene.lines, wait.pc)}", room), "text").add(more, "dim")
+    text = with_lines(f"{wait.state} at {place(scene.info, scene.lines, wait.pc, False)}", scene.info.program)
+    text += f": {scene.info.program[wait.pc].text}" if wait.pc >= 0 else ""
+    row.add(" ").add(cut(text, room), "text").add(more, "dim")
     most = "≤ " if wait.hop > 1 else ""
     row.right(width - 21, f"{most}{number(wait.cycles)}", "dim" if most else "text")
     return row.right(width - 14, str(len(wait.warps)), "text").right(width - 2, number(wait.since), "text").line()

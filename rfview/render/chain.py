@@ -46,10 +46,11 @@ def chain_of(scene: Scene, warp: int) -> Chain | None:
     return known[key]
 
 
-def _with_source(scene: Scene, text: str, target: Target | None, names: str) -> str:
-    """Return a text that `names` an instruction with its line of CUDA C, Python or Triton, too, if one is known."""
+def _with_source(scene: Scene, text: str, target: Target | None, *names: str) -> str:
+    """Return a text with places as in CODE; one that `names` an instruction with its source line, too, if that is known."""
     where = scene.lines.at(target.pc) if scene.lines and target is not None and target.pc >= 0 else None
-    return f"{text}, {where.text}" if where is not None and names in text else text
+    is_named = where is not None and any(name in text for name in names)
+    return with_lines(text, scene.info.program) + (f", {where.text}" if where is not None and is_named else "")
 
 
 def links_of(scene: Scene, warp: int) -> tuple[list[Link], list[int]]:
@@ -57,9 +58,8 @@ def links_of(scene: Scene, warp: int) -> tuple[list[Link], list[int]]:
     chain = chain_of(scene, warp)
     if chain is None:
         return [], []
-    program = scene.info.program
-    links = [Link(_with_source(scene, with_lines(link.sentence, program), link.target, " works for w"),
-                  _with_source(scene, with_lines(link.evidence, program), link.target, "PTX line"),
+    links = [Link(_with_source(scene, link.sentence, link.target, " works for w"),
+                  _with_source(scene, link.evidence, link.target, "PTX line", "listing line"),
                   link.code, link.since, link.until, link.warp, False, link.target)
              for link in chain.links]
     resource = chain.resource

@@ -11,7 +11,7 @@ from rfview.engine.state import NONE8
 from rfview.engine.compilation import words_of_run
 from rfview.render import machine_code
 from rfview.render.lines import cells
-from rfview.render.operation import compact_text, with_lines
+from rfview.render.operation import compact_text, place_of, with_lines
 from rfview.render.panel import REST, RIGHT, Facts, Grant, Hit, Panel, Place, Shape, Spot
 from rfview.render.scene import BreakView, Scene
 from rfview.render.text import Line, Row, cut, fill, title
@@ -263,7 +263,7 @@ def facts(scene: Scene) -> list[tuple[str, str]]:
     entry = machine.instruction(pc)
     if entry is None:
         return []
-    rows = [(f"pc {pc}", f"{with_lines(entry.text, scene.info.program)}, PTX line {entry.line}")]
+    rows = [(f"pc {pc}", f"{with_lines(entry.text, scene.info.program)}, {place_of(scene.info.program, pc)}")]
     for reg in dict.fromkeys(reg for reg in entry.src if reg != NONE8):
         rows.append((f"reads R{reg}", lanes(machine, scene.warp, reg, pc)))
     for reg in entry.dst:

@@ -6,7 +6,7 @@ import numpy as np
 
 from rfview.engine.wording import plural
 from rfview.render.grid import WIDE, HeatView
-from rfview.render.operation import compact_text, short_op
+from rfview.render.operation import compact_text, place_of, short_op
 from rfview.render.text import BARS, Line, Row, cut, number, title
 from rfview.sessions.commands.heat import letters
 from rfview.sessions.heat.glyphs import MINUS, MINUS_ASCII, PLUS, PLUS_ASCII
@@ -94,7 +94,7 @@ def _moment_rows(view: HeatView) -> list[list[tuple[str, str]]]:
         if moment.is_lost:
             by = [("lost at ", "dim"), (number(moment.since), "bold")]
         if entry is not None:
-            by += [(" by ", "dim"), (compact_text(entry.text), "text"), (f"  {entry.where}", "dim")]
+            by += [(" by ", "dim"), (compact_text(entry.text), "text"), (f"  {place_of(view.program, moment.pc)}", "dim")]
         if moment.warp >= 0 and "[" in view.strip.item:
             by.append((f"  w{moment.warp}" + (f" lane {moment.lane}" if moment.lane >= 0 else ""), "text"))
         if 0 < moment.lanes < 32:
@@ -128,7 +128,7 @@ def _writer_rows(view: HeatView) -> list[tuple[str, str, str]]:
         known = 0 <= pc < len(view.program)
         text = "several instructions store here; Enter goes to one"
         if known:
-            text = f"{compact_text(view.program[pc].text)}  {view.program[pc].where}"
+            text = f"{compact_text(view.program[pc].text)}  {place_of(view.program, pc)}"
         out.append((letter, text, plural(columns, "column")))
     total = int(strip.writes.sum())
     out.append((" ", f"{plural(total, 'write')} in {plural(int(strip.edges[-1] - strip.edges[0]), 'cycle')}"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from rfview.engine import state as layout
 from rfview.engine.stalls import NO_WARP
 from rfview.sessions.machine import Flight, Machine
+from rfview.render.machine_code import place
 from rfview.render.scene import Scene
 from rfview.sessions.why.units import unit_name
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 SPACES = {"global": "g", "shared": "s", "local": "l", "const": "c", "param": "p", "gen": "", "generic": ""}
 NONE = layout.NONE8
+LISTING_LINE = re.compile(r"\blisting line (\d+)\b")
 PLACE = re.compile(r"(-> |(?<![.\w])pc )(\d+)(?!:)\b", re.I)
 _short: dict[str, str] = {}
 
@@ -69,18 +71,27 @@ def compact_text(text: str) -> str:
     return f"{guard}{short_op(mnemonic):<5} {operands.replace(', ', ' ')}".rstrip()
 
 
+def place_of(program: Sequence[Instruction], pc: int) -> str:
+    """Return where CODE shows an instruction: "PTX line 31", of machine code "address 00d0"."""
+    return program[pc].where if program[pc].control is None else f"address {place(program, pc)}"
+
+
 def with_lines(text: str, program: Sequence[Instruction]) -> str:
-    """Return an instruction or a sentence with the pcs in it replaced by lines, as CODE shows them."""
+    """Return an instruction or a sentence with the pcs in it replaced by lines or addresses, as CODE shows them."""
 
     def by_line(match: re.Match[str]) -> str:
         pc = int(match[2])
         if pc >= len(program):
             return match[0]
         if program[pc].control is not None:
-            return f"{match[1]}line {program[pc].line}" if match[1] == "-> " else program[pc].where
+            return f"{'-> ' if match[1] == '-> ' else ''}{place(program, pc)}"
         return f"{'-> PTX' if match[1] == '-> ' else 'PTX line'} {program[pc].line}"      # operands are short of room
 
-    return PLACE.sub(by_line, text)
+    def by_address(match: re.Match[str]) -> str:
+        pc = next((pc for pc, entry in enumerate(program) if entry.line == int(match[1])), None)
+        return match[0] if pc is None else place_of(program, pc)
+
+    return LISTING_LINE.sub(by_address, PLACE.sub(by_line, text))
 
 
 def barrier_progress(machine: Machine, warp: int) -> tuple[int, int]:

@@ -119,12 +119,12 @@ def _states(scene: Scene, summary: Summary, width: int, height: int) -> list[Lin
     top = max(summary.states.values(), default=1)
     for name, count in shown:
         look = looks.get(name)
-        row = Row(width).add(" ").add(look.glyph if look else "?", f"st:{look.role}" if look else "text").add(f" {name:<17}")
-        row.add(f"{number(count):>13}{percent(count, summary.resident):>8} ", "text")
+        row = Row(width).add(" ").add(look.glyph if look else "?", f"st:{look.role}" if look else "text").add(f" {name:<18}")
+        row.add(f"{number(count):>12}{percent(count, summary.resident):>8} ", "text")
         lines.append(row.add(bar(count, top, max(0, width - row.x - 1)), f"fg:{look.role}" if look else "dim").line())
     if len(shown) < len(rows):
         rest = sum(count for _, count in rows[len(shown) :])
-        text = f"{f'{len(rows) - len(shown)} others':<17}{number(rest):>13}{percent(rest, summary.resident):>8}"
+        text = f"{f'{len(rows) - len(shown)} others':<18}{number(rest):>12}{percent(rest, summary.resident):>8}"
         lines.append(Row(width).to(3).add(text, "dim").line())
     return fill(lines, width, height)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rfview.engine.wording import plural
 from rfview.engine.stalls import NO_WARP
 from rfview.render import slots
-from rfview.render.operation import operation, waits_for
+from rfview.render.operation import operation, place_of, waits_for
 from rfview.render.overlay import lay_over_warp
 from rfview.render.panel import LEFT, REST, Grant, Hit, Panel, Place, Shape, Spot
 from rfview.render.scene import Scene
@@ -242,7 +242,7 @@ def facts(scene: Scene) -> list[tuple[str, str]]:
         rows.append(("waits for", waits_for(scene, warp) or "nothing named"))
     entry = machine.instruction(machine.pc[warp])
     if entry is not None:
-        rows.append(("next", f"{entry.text}, {entry.where}"))
+        rows.append(("next", f"{entry.text}, {place_of(scene.info.program, entry.pc)}"))
     record = machine.sm["warp"][warp]
     active, paths = int(record["mask"]).bit_count(), int(record["num_splits"])
     rows.append(("threads", f"{active} of 32 active" + (f", the warp is in {paths} paths" if paths > 1 else "")))

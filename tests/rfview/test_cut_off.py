@@ -122,6 +122,14 @@ def test_places_in_the_program_are_lines_as_in_code() -> None:
         "cycle 5: breakpoint 1, PTX line 37 warp 3 if w3.pc == 1")
 
 
+def test_places_in_machine_code_are_addresses_as_in_code() -> None:
+    program: Any = [SimpleNamespace(line=line, control=0, kernel=kernel) for line, kernel in ((21, "k"), (22, "k"), (40, "m"))]
+    assert operation.with_lines("LDG at PC 1 counts it", program) == "LDG at 0010 counts it"
+    assert operation.with_lines("LDG R0, [R4], listing line 22", program) == "LDG R0, [R4], address 0010"
+    assert operation.with_lines("breakpoint 1, pc 2 warp 3", program) == "breakpoint 1, 0000 warp 3"
+    assert operation.with_lines("EXIT, listing line 23", program) == "EXIT, listing line 23"
+
+
 def test_code_why_and_pipeline_name_the_same_line() -> None:
     async def test(app: Driven) -> None:
         await app.settle()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rfview.render import code
+from rfview.render.operation import place_of
 from rfview.screens import requests
 from rfview.screens.handlers import focus
 
@@ -43,9 +44,9 @@ def _to_instruction(main: Desk, by: int, include_here: bool = False) -> None:
     for offset in range(0 if include_here else 1, len(program) + 1):
         pc = (here + by * offset) % max(1, len(program))
         entry = program[pc]
-        if main.needle.lower() in f"{entry.text} line {entry.line}".lower():
+        if main.needle.lower() in f"{entry.text} line {entry.line} {place_of(program, pc)}".lower():
             main.change(scroll=pc - main.scene.now.pc[main.scene.warp], panel=code.PANEL.name,
-                        message=f"{main.needle}: {entry.text}, {entry.where}"
+                        message=f"{main.needle}: {entry.text}, {place_of(program, pc)}"
                                 f"{main.keys.tail('run_to_cursor', 'runs to it')}",
                         message_kind="info")
             return
