@@ -29,7 +29,7 @@ from rfview.engine.machine.stages.constants import send_to_ldst
 from rfview.engine.machine.stages.convergence import STATE_ROWS
 from rfview.engine.machine.stages.execution import start_execution
 from rfview.engine.machine.stages.l2 import CODE_LINES, warm_l2
-from rfview.engine.machine.journal.recorder import Journal, aligned_words
+from rfview.engine.machine.journal.recorder import Journal, aligned_words, units_of
 from rfview.engine.machine.journal.words import WIDTH
 from rfview.engine.launch import LaunchSpec, verify
 from rfview.engine.machine_code import is_machine_code
@@ -169,9 +169,9 @@ class Simulator:
         size = self.built.state_dtype.itemsize
         if size % 4:
             raise InputError(f"design {self.design.name}: its state is not a multiple of 4 bytes")
-        # the journal compares both in whole blocks of words
+        # the journal compares 32 words at once
         self._sm_array = aligned_words(state.SM.itemsize // 4).view(state.SM)
-        self._padded_rf = aligned_words(-(-size // 4 // WIDTH) * WIDTH)
+        self._padded_rf = aligned_words(size // 4 + WIDTH)
         self._rf_array = self._padded_rf[: size // 4].view(self.built.state_dtype)
         self.sm = self._sm_array.view(np.recarray)[0]
         self.rf = self._rf_array.view(np.recarray)[0]
@@ -364,6 +364,8 @@ class Simulator:
         sm["dirty"] = state.ALL_COLD_BLOCKS
         sm["dirty_touched"] = (1 << sm["dirty"].shape[1]) - 1
         sm["was_idle"] = 0
+        for name in ("booked_reads", "booked_write", "booked_work"):
+            sm[name] = 0
         self._load_params(placed)
 
     def _load_params(self, placed: PlacedLaunch) -> None:
@@ -386,8 +388,8 @@ class Simulator:
             params = self.placement.local_word - self.placement.param_word
             words = params + self.placement.shared_words + local + 4096
             rows = int(self.sm.config.num_recorded_rows)
-            self._journal = Journal(self._sm_words[0:state.RECORDED_BYTES // 4], self._padded_rf, self.rows.u, self.arena,
-                                    rows, words, CHUNK_CYCLES)
+            self._journal = Journal(self._sm_words[0:state.RECORDED_BYTES // 4], self._padded_rf,
+                                    units_of(self.rf_dtype), self.rows.u, self.arena, rows, words, CHUNK_CYCLES)
             self._link_arrays()
         return self._journal
 

@@ -29,6 +29,7 @@ from rfview.engine.program import NUM_LATENCY_CLASSES, NUM_SRC_ROWS, UNIT_CTRL
 MAX_WARPS = 64
 MAX_SCHEDULERS = 4
 MAX_BANKS = 32
+NUM_PORTS = 8           # banks of the sub-cores, each with ports that are booked
 MAX_COLLECTORS = 32
 MAX_INFLIGHT = 256
 MAX_ROWS = 4096
@@ -46,6 +47,7 @@ SECTOR_BYTES = 32       # the unit of L2, and of what is stored there
 NUM_BARRIERS = 16
 MAX_EVENTS = 64
 WHEEL_SIZE = 4096
+READ_RING, WRITE_RING = 4, 64   # of the cycles for which a sub-core's ports can be booked
 BLOCK = 128
 LINE = 64
 
@@ -386,6 +388,10 @@ AUX = [
     # the timing wheel: a list of in-flight entries per cycle, linked by wheel_next; NONE8 = end of the list
     ("wheel", "u1", (WHEEL_SIZE,)),               # per cycle modulo WHEEL_SIZE: first entry that completes then
     ("wheel_next", "u1", (MAX_INFLIGHT,)),        # per entry: the next in its list
+    # of the sub-cores' ports, bank b in cycle c
+    ("booked_reads", "u1", (NUM_PORTS, READ_RING)),     # [b][c & 3]: reads
+    ("booked_write", "u1", (NUM_PORTS, WRITE_RING)),    # [b][c & 63]: who writes, in-flight entry plus one
+    ("booked_work", "u8", (NUM_PORTS,)),          # [b], bit c & 63: it does one thing only, a long write or the design's
     # transient: what else changed in this cycle, for the journal
     ("dirty_inflight", "u8", (MAX_INFLIGHT // 64,)), # in-flight entries
     ("dirty_rows", "u8", (MAX_ROWS // 64,)),      # recorded rows
@@ -473,3 +479,20 @@ def recorded_dtype() -> np.dtype:
             "itemsize": RECORDED_BYTES,
         }
     )
+
+
+def arrays_of(dtype: np.dtype, first: int = 0) -> list[tuple[int, int, int]]:
+    """List (first word, word after, words per element, 1 if not whole words) of a record's fields, each up to the next."""
+    fields = {dtype.fields[name][1]: dtype.fields[name][0] for name in dtype.names or ()}  # type: ignore[index]
+    starts = sorted({at // 4 for at in fields} - {0})
+    arrays = []
+    for begin, end in zip([0, *starts], [*starts, dtype.itemsize // 4]):
+        inner = fields.get(4 * begin)
+        whole = inner is not None and inner.base.names is not None and inner.itemsize % 4 == 0
+        if inner is not None and whole and not inner.shape:
+            last = begin + inner.itemsize // 4
+            arrays += arrays_of(inner, first + begin) + ([(first + last, first + end, 1)] if last < end else [])
+        else:
+            size = inner.base.itemsize // 4 if inner is not None and whole and inner.base.itemsize % 4 == 0 else 1
+            arrays.append((first + begin, first + end, size))
+    return arrays

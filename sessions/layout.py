@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from rfview.engine.errors import InputError
-from rfview.engine.state import SM
+from rfview.engine.state import SM, arrays_of
 from rfview.engine.wording import suggest
 
 STEP = re.compile(r"\.?([A-Za-z_]\w*)|\[\s*(\*|:?\d+)\s*\]")
@@ -78,7 +78,7 @@ class Layout:
 
     def _numbered(self, most: int) -> np.ndarray:
         """Number the words by their place in a record; in records of more than 32 words, `most` share a number."""
-        arrays = _arrays(self.sm_dtype, 0) + _arrays(self.rf_dtype, self.sm_bytes // 4)
+        arrays = arrays_of(self.sm_dtype) + arrays_of(self.rf_dtype, self.sm_bytes // 4)
         sizes = [-(-size // most) if size > 32 else size for _, _, size in arrays]
         numbers = np.repeat(np.cumsum([0, *sizes[:-1]], dtype=np.int32), [end - begin for begin, end, _ in arrays])
         for begin, end, size in arrays:
@@ -103,23 +103,6 @@ class Layout:
     def _records(self) -> list[np.dtype]:
         """Return both dtypes as those of records with fields as attributes."""
         return [np.dtype((np.record, dtype)) for dtype in (self.sm_dtype, self.rf_dtype)]
-
-
-def _arrays(dtype: np.dtype, first: int) -> list[tuple[int, int, int]]:
-    """List (first word, word after, words per element, 1 if not whole words) of a record's fields, each up to the next."""
-    fields = {dtype.fields[name][1]: dtype.fields[name][0] for name in dtype.names or ()}  # type: ignore[index]
-    starts = sorted({at // 4 for at in fields} - {0})
-    arrays = []
-    for begin, end in zip([0, *starts], [*starts, dtype.itemsize // 4]):
-        inner = fields.get(4 * begin)
-        whole = inner is not None and inner.base.names is not None and inner.itemsize % 4 == 0
-        if inner is not None and whole and not inner.shape:
-            last = begin + inner.itemsize // 4
-            arrays += _arrays(inner, first + begin) + ([(first + last, first + end, 1)] if last < end else [])
-        else:
-            size = inner.base.itemsize // 4 if inner is not None and whole and inner.base.itemsize % 4 == 0 else 1
-            arrays.append((first + begin, first + end, size))
-    return arrays
 
 
 def _packed(dtype: np.dtype) -> np.ndarray:

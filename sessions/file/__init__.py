@@ -25,7 +25,7 @@ unknown ones.
 Blobs are compressed with zstd. codec/README.md describes streams and number lists, and lists the streams of each blob.
 
 HEAD payload, a map
-    format, layout   1, 4; until a release, changes of format 1 only increase the second number
+    format, layout   1, 5; until a release, changes of format 1 only increase the second number
     body         blob of a map: sm_dtype, rf_dtype (dtypes as below), info (Simulator.info: kernel, launches, design,
                  scheduler, parameters, seed, engine_version, source_hash, stalls, events, panels, program, ptx,
                  buffers, launch_toml ...), first (cycle), chunk_cycles

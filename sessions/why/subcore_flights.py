@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from rfview.engine import state as layout
-from rfview.engine.machine.cores.subcore.state import READ_RING, WINDOW, WRITE_RING
+from rfview.engine.machine.cores.subcore.state import WINDOW
+from rfview.engine.state import READ_RING
 from rfview.engine.wording import plural
 from rfview.sessions import producers
 from rfview.sessions.machine import Flight, Machine
@@ -132,12 +133,11 @@ def _writing(trail: Trail, moment: Machine, flight: Flight) -> None:
     """Explain one whose result is ready: its write port, or its counter, which falls a cycle after the write."""
     number, bank = moment.scheduler_of(flight.warp), flight.bank & 1
     if flight.stage == layout.WRITE_BACK and flight.code:
-        writer = int(moment.sub_core(flight.warp)["write_slot"][bank][moment.ran % WRITE_RING]) - 1
         trail.add(f"its write waits for bank {bank}", f"ready since {flight.since_cycle:,}", code=flight.code,
                   warp=flight.warp, since=flight.since_cycle, pc=flight.pc, bank=2 * number + bank)
-        if writer >= 0 and moment.flight(writer).stage != layout.FREE:
-            other = moment.flight(writer)
-            trail.issued(other, f"the port is booked for the result of w{other.warp} {other.name}")
+        if moment.bank(flight.bank, "activity") == layout.BANK_WRITE:
+            writer = moment.bank(flight.bank, "owner_warp")
+            trail.add(f"the port is taken by a result of w{writer}", warp=writer, bank=flight.bank)
         trail.end("write port", f"write port of bank {bank} of sub-core {number}: results of fixed latency go first")
     trail.add("its result is written", f"since {flight.since_cycle:,}; its counter falls in the next cycle",
               warp=flight.warp, since=flight.since_cycle, pc=flight.pc)

@@ -15,6 +15,7 @@ import pytest
 
 from rfview.engine import state
 from rfview.engine.chunk import Chunk
+from rfview.engine.machine.journal.recorder import units_of
 from rfview.engine.simulator import Simulator
 from tests.engine.test_fast_paths import Case, each_case, needs_jit, program, simulator
 from tests.harness import Machine
@@ -53,6 +54,17 @@ def check_recording(recorded: Simulator, plain: Simulator, cycles: int, size: in
             now = np.concatenate([plain._sm_words[: state.RECORDED_BYTES // 4], plain._rf_words])
             different = np.flatnonzero(now[HOT_WORD:] != words[HOT_WORD:])
             assert not len(different), (plain.cycle, different + HOT_WORD)
+
+
+def test_units_of_a_record_begin_with_its_parts() -> None:
+    pair, long = np.dtype([("a", "u8"), ("b", "u4"), ("c", "u4")]), np.dtype([("d", "u4", (40,))])
+    dtype = np.dtype([("head", "u4", (3,)), ("more", "u4", (31,)), ("pair", pair, (2,)), ("inner", long), ("long", long, (2,))])
+    everything = (1 << 32) - 1
+    assert units_of(dtype).tolist() == [
+        [0, everything], [32, 3],                                   # 34 words of single fields
+        [34, 15], [38, 15],                                         # a unit for each short record
+        [42, everything], [74, 255],                                # fields of a record that is alone
+        [82, everything], [114, 255], [122, everything], [154, 255]]
 
 
 @needs_jit

@@ -10,6 +10,7 @@ import pytest
 
 from rfview.engine.plugin import BUILT_IN, build, on_subcore
 from rfview.render import code, collectors, lens, machine_code
+from rfview.render.lenses import subcore
 from rfview.render.lenses.panels import field_of
 from rfview.render.scene import Scene
 from rfview.render.text import Row
@@ -40,6 +41,16 @@ class Stopped(SubcoreMachine):
 class Waiting(Stopped):
     def wanted(self, machine: Machine) -> bool:
         return machine.state_name(0) == "long_scoreboard"
+
+
+class Watched(SubcoreMachine):
+    """A program with the machine after every cycle."""
+
+    machines: list[Machine]
+
+    def _note(self) -> None:
+        super()._note()
+        self.machines = [*getattr(self, "machines", []), Machine.of(self.simulator.snapshot())]
 
 
 @pytest.fixture(scope="module")
@@ -83,6 +94,15 @@ def test_the_lens_shows_who_holds_the_read_ports_that_an_instruction_needs(refus
     assert "w0 R10" in shown or "w0 R12" in shown
     kept = Stopped([parse("FFMA R20 R2.reuse R4 R6; FFMA R22 R2 R4 R8")]).scene
     assert kept is not None and "needs    bank 0: R4 R8   bank 1: -" in text(lens.render(kept, 80, 14))
+
+
+def test_results_are_written_when_the_lens_says() -> None:
+    said, written = set(), set()
+    for machine in Watched([parse(PROGRAM)]).machines:
+        ahead = [subcore._written_in(machine, flight) for flight in machine.in_flight()]
+        said |= {machine.ran + cycles for cycles in ahead if cycles >= 0}
+        written |= {machine.ran for bank in range(2) if machine.bank(bank, "written")}
+    assert said == written and len(written) == 5
 
 
 def test_what_a_design_shows_of_its_state_is_below_the_subcore_if_it_has_room(refused: Scene) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 # arrays accessed by address: passing this many as arguments costs more than an idle cycle
-WATCHED = ("state", "shadow", "design", "design_shadow", "value_rows", "memory", "noted", "chosen")
+WATCHED = ("state", "shadow", "design", "design_shadow", "value_rows", "memory", "noted", "chosen", "units")
 WRITTEN = ("block_end", "block_first", "block_mask", "block_value", "row_end", "row_index", "row_kind", "row_word",
            "mem_end", "mem_index", "mem_value", "write_end", "write_register", "write_lanes", "write_pc", "write_row",
            "write_word")

@@ -15,13 +15,14 @@ from rfview.engine.machine.journal.words import HOT_WORD, RECORDED_WORDS, WIDTH
 class Journal:
     """Shadow copies of the recorded state, and output buffers that are lent to chunks until they have been written.
 
-    recorded: u4 words of the recorded part of the SM record. design: of the design's state, padded to whole blocks.
-    rows: (rows, 32) u4. memory: u4 words. All are observed in place for the life of the journal.
+    recorded: u4 words of the recorded part of the SM record. design: of the design's state, with a block of words behind it.
+    units: of that state, (units, 2) u4. rows: (rows, 32) u4. memory: u4 words. All are observed in place for the life of the
+    journal.
     """
 
-    def __init__(self, recorded: np.ndarray, design: np.ndarray, rows: np.ndarray, memory: np.ndarray, num_rows: int,
-                 max_words: int, cycles: int) -> None:
-        blocks = RECORDED_WORDS // WIDTH + state.MAX_INFLIGHT + len(design) // WIDTH + 2 * WIDTH
+    def __init__(self, recorded: np.ndarray, design: np.ndarray, units: np.ndarray, rows: np.ndarray, memory: np.ndarray,
+                 num_rows: int, max_words: int, cycles: int) -> None:
+        blocks = RECORDED_WORDS // WIDTH + state.MAX_INFLIGHT + len(units) + 2 * WIDTH
         # words of a block are written 32 at a time
         values = RECORDED_WORDS + len(design) + 2 * WIDTH
         self._capacities = (blocks, values, num_rows, max_words, num_rows + state.MAX_ACCEPTED + state.MAX_WARPS)
@@ -37,7 +38,7 @@ class Journal:
         self._numbers, self._on = self.log.view(np.int64), self.log["on"]
         self._counts = self._numbers[: len(COUNTED)]
         self._watched = dict(zip(WATCHED, (recorded, self._shadows[0], design, self._shadows[1], rows, memory,
-                                           self.mem_index, self._chosen)))
+                                           self.mem_index, self._chosen, units)))
         self._point(WATCHED[0], places_of(self._watched))
         self._use(Buffers(*self._sizes))
         log = self.log[0]
@@ -108,6 +109,26 @@ class Journal:
         return Chunk(first, cycles, key.copy(), None, None, Blocks.of_words(end, index, blocks.value.copy()),
                      Rows(*(array.copy() for array in rows)), mem_end.copy(), mem_index.copy(), mem_value.copy(),
                      Writes(*(array.copy() for array in log)), printed=printed)
+
+
+def units_of(dtype: np.dtype) -> np.ndarray:
+    """Return (units, 2) u4: the first word, and the mask of words, of each unit of a record that is compared at once.
+
+    A unit is a record of an array, or up to 32 words of it or of anything else: a mask's bit means the same word in all of
+    them.
+    """
+    pieces: list[list[int]] = []
+    for begin, end, size in state.arrays_of(dtype):
+        if size == 1 and pieces and pieces[-1][2] == 1:
+            pieces[-1][1] = end
+        else:
+            pieces.append([begin, end, size])
+    units = []
+    for begin, end, size in pieces:
+        size = end - begin if size == 1 else size
+        units += [(at, min(WIDTH, first + size - at)) for first in range(begin, end, size)
+                  for at in range(first, first + size, WIDTH)]
+    return np.array([(at, (1 << count) - 1) for at, count in units], np.uint32)
 
 
 class Buffers:

@@ -135,11 +135,21 @@ def scan_cold(sm, log, words, shadow):
 
 @device
 def capture_design(log):
-    """Log the changes of the design's state, which is padded to whole blocks."""
+    """Log the changes of the design's state, compared in its own units, which the journal lists."""
     words = words_at(log.design_at, log.design_size)
     shadow = words_at(log.design_shadow_at, log.design_shadow_size)
+    units = words_at(log.units_at, log.units_size)
+    block_first = words_at(log.block_first_at, log.block_first_size)
+    block_mask = words_at(log.block_mask_at, log.block_mask_size)
     begin = log.blocks
-    scan(log, words, shadow, 0, log.design_size // WIDTH, WIDTH, WHOLE, RECORDED_WORDS)
+    entry = np.uint64(begin)
+    for unit in range(np.uint64(log.units_size // 2)):
+        at = np.uint64(units[np.uint64(2) * unit])
+        mask = changed32(words, shadow, at) & np.uint64(units[np.uint64(2) * unit + np.uint64(1)])
+        block_first[entry] = np.uint64(RECORDED_WORDS) + at
+        block_mask[entry] = mask
+        entry += np.uint64(mask != 0)
+    log.blocks = entry
     return take(log, words, shadow, begin, RECORDED_WORDS)
 
 

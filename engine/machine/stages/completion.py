@@ -20,7 +20,13 @@ WHEEL_MASK = WHEEL_SIZE - 1
 def schedule(sm, slot, done_cycle):
     """Let in-flight entry `slot` complete at `done_cycle`, which is in the future."""
     sm.inflight[slot].done_cycle = done_cycle
-    wheel_slot = np.int64(done_cycle) & WHEEL_MASK
+    return wait_until(sm, slot, done_cycle)
+
+
+@device
+def wait_until(sm, slot, cycle):
+    """Let the wheel bring in-flight entry `slot` up again in a cycle, which is in the future."""
+    wheel_slot = np.int64(cycle) & WHEEL_MASK
     sm.wheel_next[slot] = sm.wheel[wheel_slot]
     sm.wheel[wheel_slot] = slot
     return 0

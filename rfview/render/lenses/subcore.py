@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from rfview.engine.program import NO_REG
+from rfview.engine.state import EXECUTE, NONE8, READ_RING, WRITE_BACK, WRITTEN
 from rfview.render import machine_code
 from rfview.render.operation import operation
 from rfview.render.scene import Scene
 from rfview.render.text import Line, Row
 from rfview.sessions import producers
-from rfview.sessions.machine import Machine
+from rfview.sessions.machine import Flight, Machine
 
-READ_RING, WRITE_RING = 4, 64
 UNITS = ("XU", "FP64", "const", "special")
 OPERANDS = "abc"
 LABEL = 10              # cells of the names at the left
@@ -47,7 +48,7 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
     cell = max(7, min(11, (width - LABEL) // 4))
     lines = [*_stages(machine, sub, scene.warp, width), _ports_head(width, cell),
              *(_ports(machine, sub, bank, scene.warp, width, cell) for bank in range(2)), *_needs(machine, sub, width),
-             _reuse(sub, scene.warp, width), _results(machine, sub, scene.warp, width), _memory(machine, sub, width),
+             _reuse(sub, scene.warp, width), _results(machine, scene.warp, width), _memory(machine, sub, width),
              *_units(machine, sub, width), _others(scene, width)]
     return lines[:height]
 
@@ -135,20 +136,28 @@ def _reuse(sub: Any, warp: int, width: int) -> Line:
     return row.line()
 
 
-def _results(machine: Machine, sub: Any, warp: int, width: int) -> Line:
-    """Return the results whose write is booked, the next ones first."""
+def _results(machine: Machine, warp: int, width: int) -> Line:
+    """Return the results whose write is booked, the next ones first; of several registers when the last is written."""
     row = Row(width).add(f" {'results':<{LABEL - 1}}", "dim")
-    found = [(ahead, int(sub["write_slot"][bank, (machine.ran + ahead) % WRITE_RING]))
-             for ahead in range(AHEAD) for bank in range(2)]
-    first = True
-    for ahead, entry in found:
-        if entry and (flight := machine.flight(entry - 1)).stage:
-            text = f"w{flight.warp} {operation(machine, flight.pc)} {f'in {ahead}' if ahead else 'now'}"
-            if row.x + len(text) + 2 > width:
-                break
-            row.add("" if first else ", ", "faint").add(text, "bold" if flight.warp == warp else "text")
-            first = False
-    return row.add("none booked" if first else "", "faint").line()
+    found = [(ahead, flight) for flight in machine.in_sub_core(warp) if 0 <= (ahead := _written_in(machine, flight)) < AHEAD]
+    for number, (ahead, flight) in enumerate(sorted(found, key=lambda one: one[0])):
+        text = f"w{flight.warp} {operation(machine, flight.pc)} {f'in {ahead}' if ahead else 'now'}"
+        if row.x + len(text) + 2 > width:
+            break
+        row.add(", " if number else "", "faint").add(text, "bold" if flight.warp == warp else "text")
+    return row.add("" if found else "none booked", "faint").line()
+
+
+def _written_in(machine: Machine, flight: Flight) -> int:
+    """Return in how many cycles an instruction's result will be written, 0 for now, -1 if that is not known."""
+    if flight.stage == WRITTEN:
+        entry = machine.instruction(flight.pc)
+        has_result = entry is not None and any(reg != NO_REG for reg in entry.dst)
+        return flight.since_cycle - machine.ran if has_result else -1
+    if flight.pipe != NONE8 and (flight.stage == WRITE_BACK or flight.stage == EXECUTE and flight.unwritten):
+        done = flight.since_cycle if flight.stage == WRITE_BACK else flight.done_cycle
+        return done + flight.transactions - machine.ran
+    return -1
 
 
 def _memory(machine: Machine, sub: Any, width: int) -> Line:

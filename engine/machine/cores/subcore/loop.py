@@ -62,19 +62,19 @@ def start_cta(sm, rf, spec, rows, arena, log, mem_index):
 @device
 def is_idle(sm, rf, spec):
     """Return whether nothing moves until a completion: all warps wait for one, and no stage holds anything."""
-    if sm.undecided != 0 or sm.ended != 0 or rf.core.fetching != 0 or sm.ldst_head != NONE8 or not pipeline_empty(rf):
+    if sm.undecided != 0 or sm.ended != 0 or rf.core.fetching != 0 or sm.ldst_head != NONE8 or not pipeline_empty(sm, rf):
         return False
     return nothing_waits(sm)
 
 
 @device
-def pipeline_empty(rf):
+def pipeline_empty(sm, rf):
     """Return whether no sub-core holds an instruction before its unit."""
     for number in range(NUM_SUBCORES):
         sub = rf.core.sub[number]
         if sub.control != 0 or sub.counting != 0 or sub.allocate != 0 or sub.allocated != 0 or sub.queued != 0:
             return False
-        if sub.busy[0] != 0 or sub.busy[1] != 0:
+        if sm.booked_work[2 * number] != 0 or sm.booked_work[2 * number + 1] != 0:
             return False
         for unit in range(len(sub.unit)):
             if sub.unit[unit] != 0:
@@ -92,7 +92,7 @@ def idle_cycles(sm, rf, spec, stop_cycle):
 @device
 def stuck(sm, rf, spec):
     """Return whether every live warp waits and nothing in flight could wake one."""
-    if sm.undecided != 0 or sm.unfinished == 0 or sm.ended != 0 or not pipeline_empty(rf):
+    if sm.undecided != 0 or sm.unfinished == 0 or sm.ended != 0 or not pipeline_empty(sm, rf):
         return False
     for word in range(MAX_INFLIGHT // 64):
         if sm.inflight_used[word] != 0:

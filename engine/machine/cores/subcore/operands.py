@@ -9,18 +9,17 @@ from __future__ import annotations
 import numpy as np
 
 from rfview.engine import hooks
-from rfview.engine.compile.bits import bit64, ctz64
+from rfview.engine.compile.bits import ctz64
 from rfview.engine.compile.device import device
 from rfview.engine.events import READ_CONFLICTS, RF_READS
 from rfview.engine.machine.cores.subcore import accesses, results, values
-from rfview.engine.machine.cores.subcore.state import (NUM_OPERANDS, READ_RING, UNIT_MEMORY, UNIT_NONE,
-                                                       WINDOW, WRITE_RING)
+from rfview.engine.machine.cores.subcore.state import NUM_OPERANDS, UNIT_MEMORY, UNIT_NONE, WINDOW
 from rfview.engine.machine.cores.subcore.results import number_of
 from rfview.engine.machine.marks import touch_inflight
 from rfview.engine.machine_code import NUM_MACHINE_ROWS
 from rfview.engine.program import WAIT_LONG
 from rfview.engine.stalls import BANK_CONFLICT
-from rfview.engine.state import NONE8
+from rfview.engine.state import NONE8, READ_RING
 
 IN_ALLOCATE, IN_CONTROL = range(2)
 NO_BARRIER = 7
@@ -64,11 +63,11 @@ def allocate(sm, rf, spec, rows, insts, arena, number):
     if not accepted or not results.accept(sm, rf, spec, sub, inst, slot):
         return hold(sm, rf, spec, sub, slot)
     for bank in range(2):
-        if sub.wanted[IN_ALLOCATE, bank] > free_reads(sm, spec, sub, bank):
+        if sub.wanted[IN_ALLOCATE, bank] > free_reads(sm, spec, number_of(sm, slot, bank)):
             sm.events[READ_CONFLICTS] += 1
             results.refuse(sm, sub, slot, bank, BANK_CONFLICT)
             return hold(sm, rf, spec, sub, slot)
-    book_reads(sm, spec, sub, inst, flight)
+    book_reads(sm, spec, sub, inst, slot)
     sub.hits = hits
     sub.allocate = 0
     sub.allocated = slot + 1
@@ -143,18 +142,18 @@ def accept_reads(sm, rf, spec, sub, inst, slot, hits, stage):
 
 
 @device
-def free_reads(sm, spec, sub, bank):
+def free_reads(sm, spec, bank):
     """Return how many reads a bank can serve in the next three cycles."""
     count = np.int64(0)
     for cycle in range(1, WINDOW + 1):
         at = np.int64(sm.cycle) + cycle
-        if np.uint64(sub.busy[bank]) & bit64(at % WRITE_RING) == 0:
-            count += np.int64(spec.core.read_ports) - np.int64(sub.reads[bank, at % READ_RING])
+        if results.is_free(sm, bank, at):
+            count += np.int64(spec.core.read_ports) - np.int64(sm.booked_reads[bank, at % READ_RING])
     return count
 
 
 @device
-def book_reads(sm, spec, sub, inst, flight):
+def book_reads(sm, spec, sub, inst, slot):
     """Book the banks' first free read ports for the reads of the instruction in Allocate."""
     left = np.uint64(inst.src_mask)
     while left != 0:
@@ -164,10 +163,10 @@ def book_reads(sm, spec, sub, inst, flight):
         sub.asked[IN_ALLOCATE, k] = 0
         bank = np.int64(inst.src[k]) & 1
         while cycles > 0 and sub.wanted[IN_ALLOCATE, bank] != 0:
-            book(sm, spec, sub, bank, flight.warp, inst.src[k])
+            book(sm, spec, sub, number_of(sm, slot, bank), sm.inflight[slot].warp, inst.src[k])
             sub.wanted[IN_ALLOCATE, bank] -= 1
             cycles -= 1
-    flight.code = 0
+    sm.inflight[slot].code = 0
     return 0
 
 
@@ -177,10 +176,10 @@ def book(sm, spec, sub, bank, warp, reg):
     for cycle in range(1, WINDOW + 1):
         at = np.int64(sm.cycle) + cycle
         place = at % READ_RING
-        if sub.reads[bank, place] < spec.core.read_ports and np.uint64(sub.busy[bank]) & bit64(at % WRITE_RING) == 0:
-            sub.reads[bank, place] += 1
-            sub.read_warp[bank, place] = warp + 1
-            sub.read_reg[bank, place] = reg
+        if sm.booked_reads[bank, place] < spec.core.read_ports and results.is_free(sm, bank, at):
+            sm.booked_reads[bank, place] += 1
+            sub.read_warp[bank & 1, place] = warp + 1
+            sub.read_reg[bank & 1, place] = reg
             return 1
     return 0
 

@@ -13,14 +13,15 @@ from rfview.engine.compile.bits import bit64, ctz64
 from rfview.engine.compile.device import device
 from rfview.engine.events import RF_WRITES, WRITE_CONFLICTS
 from rfview.engine.machine.cores.subcore.inflight import give_back
-from rfview.engine.machine.cores.subcore.state import NUM_SUBCORES, READ_RING, UNIT_NONE, WRITE_RING
+from rfview.engine.machine.cores.subcore.state import NUM_SUBCORES, UNIT_NONE
 from rfview.engine.machine.cores.subcore.values import compute, show_register, show_results
 from rfview.engine.machine.marks import touch_inflight
-from rfview.engine.machine.stages.completion import WHEEL_MASK, schedule
+from rfview.engine.machine.stages.completion import WHEEL_MASK, schedule, wait_until
 from rfview.engine.machine.stages.warp_state import reconsider
 from rfview.engine.program import NO_REG, SPACE_SHARED
 from rfview.engine.stalls import BANK_CONFLICT
-from rfview.engine.state import BANK_BUSY, BANK_READ, BANK_WRITE, EXECUTE, FOREVER, MAX_INFLIGHT, NONE8, WRITE_BACK, WRITTEN
+from rfview.engine.state import (BANK_BUSY, BANK_READ, BANK_WRITE, EXECUTE, FOREVER, MAX_INFLIGHT, NONE8, READ_RING,
+                                 WRITE_BACK, WRITE_RING, WRITTEN)
 
 RESULT_QUEUE = 8        # results of a bank that wait for their write (M 5.3)
 NO_BARRIER = 7
@@ -33,44 +34,45 @@ def begin(sm, rf, spec, rows):
     before, now = np.int64(sm.cycle) - 1, np.int64(sm.cycle)
     for number in range(NUM_SUBCORES):
         sub = rf.core.sub[number]
-        for bank in range(2):
-            sub.reads[bank, before % READ_RING] = 0
-            sub.read_warp[bank, before % READ_RING] = 0
-            sub.write_slot[bank, before % WRITE_RING] = 0
-            sub.busy[bank] = np.uint64(sub.busy[bank]) & ~bit64(before % WRITE_RING)
-            port = sm.bank[2 * number + bank]
+        for half in range(2):
+            bank = 2 * number + half
+            sm.booked_reads[bank, before % READ_RING] = 0
+            sm.booked_write[bank, before % WRITE_RING] = 0
+            sm.booked_work[bank] = np.uint64(sm.booked_work[bank]) & ~bit64(before % WRITE_RING)
+            sub.read_warp[half, before % READ_RING] = 0
+            port = sm.bank[bank]
             port.activity = 0
             port.read = 0
             port.written = 0
-            port.queue = 1 if sub.held_bank == bank + 1 else 0
+            port.queue = 1 if sub.held_bank == half + 1 else 0
             if port.until_cycle <= now:
-                work(sm, sub, bank, port, np.int64(hooks.bank_cycles(sm, rf, spec, rows, 2 * number + bank)))
-            if np.uint64(sub.busy[bank]) & bit64(now % WRITE_RING) != 0:
+                work(sm, bank, port, np.int64(hooks.bank_cycles(sm, rf, spec, rows, bank)))
+            if not is_free(sm, bank, now):
                 port.activity = BANK_BUSY
-            if sub.reads[bank, now % READ_RING] != 0:
+            if sm.booked_reads[bank, now % READ_RING] != 0:
                 port.activity = BANK_READ
                 port.read = 1
-                port.owner_warp = sub.read_warp[bank, now % READ_RING] - 1
-                port.owner_reg = sub.read_reg[bank, now % READ_RING]
-            writer = np.int64(sub.write_slot[bank, now % WRITE_RING])
+                port.owner_warp = sub.read_warp[half, now % READ_RING] - 1
+                port.owner_reg = sub.read_reg[half, now % READ_RING]
+            writer = np.int64(sm.booked_write[bank, now % WRITE_RING])
             if writer != 0:
-                note_write_port(sm, 2 * number + bank, writer - 1)
+                note_write_port(sm, bank, writer - 1)
     return 0
 
 
 @device
-def work(sm, sub, bank, port, cycles):
+def work(sm, bank, port, cycles):
     """Let a design have a bank for some cycles, from the first on in which nothing has booked it for so long."""
     if cycles > 0:
-        start = first_free(sm, sub, bank, np.int64(sm.cycle), cycles)
-        occupy(sub, bank, start, cycles)
+        start = first_free(sm, bank, np.int64(sm.cycle), cycles)
+        occupy(sm, bank, start, cycles)
         port.since_cycle = start
         port.until_cycle = start + cycles
     return 0
 
 
 @device
-def first_free(sm, sub, bank, start, cycles):
+def first_free(sm, bank, start, cycles):
     """Return the first cycle from `start` on for a write, of one cycle or longer, or other work of so many cycles.
 
     Long ones need a bank that is not read either. At most the ring's last: then the bank has much more than it can do.
@@ -78,9 +80,9 @@ def first_free(sm, sub, bank, start, cycles):
     place, last = start, np.int64(sm.cycle) + WRITE_RING - 1 - cycles
     cycle = start
     while cycle < place + cycles and place < last:
-        free = sub.write_slot[bank, cycle % WRITE_RING] == 0 and np.uint64(sub.busy[bank]) & bit64(cycle % WRITE_RING) == 0
+        free = sm.booked_write[bank, cycle % WRITE_RING] == 0 and is_free(sm, bank, cycle)
         if cycles > 1 and cycle < sm.cycle + READ_RING:
-            free = free and sub.reads[bank, cycle % READ_RING] == 0
+            free = free and sm.booked_reads[bank, cycle % READ_RING] == 0
         cycle += 1
         if not free:
             place = cycle
@@ -88,10 +90,16 @@ def first_free(sm, sub, bank, start, cycles):
 
 
 @device
-def occupy(sub, bank, start, cycles):
+def is_free(sm, bank, cycle):
+    """Return whether no long write and no work of the design has a bank in a cycle."""
+    return np.uint64(sm.booked_work[bank]) & bit64(cycle % WRITE_RING) == 0
+
+
+@device
+def occupy(sm, bank, start, cycles):
     """Keep a bank from being read or written otherwise for some cycles."""
     for cycle in range(start, start + cycles):
-        sub.busy[bank] = np.uint64(sub.busy[bank]) | bit64(cycle % WRITE_RING)
+        sm.booked_work[bank] = np.uint64(sm.booked_work[bank]) | bit64(cycle % WRITE_RING)
     return 0
 
 
@@ -127,7 +135,7 @@ def accept(sm, rf, spec, sub, inst, slot):
                 sub.accepted = np.int64(sub.accepted) | (cycles + 1) << 8 * row
         if cycles > 0:
             limit = min(due + RESULT_QUEUE * cycles, np.int64(sm.cycle) + WRITE_RING - 2 - 2 * cycles)
-            if first_free(sm, sub, reg & 1, due, cycles) > limit:
+            if first_free(sm, number_of(sm, slot, reg & 1), due, cycles) > limit:
                 sm.events[WRITE_CONFLICTS] += 1
                 cycles, code = np.int64(-1), np.int64(BANK_CONFLICT)
         if cycles < 0:
@@ -175,7 +183,7 @@ def book(sm, rf, spec, sub, inst, slot):
         if (np.int64(flight.unwritten) >> row) & 1:
             cycles = ((np.int64(sub.accepted) >> 8 * row) & 255) - 1
             if cycles > 0:
-                place = write_at(sm, sub, np.int64(inst.dst[row]) & 1, due, cycles, slot)
+                place = write_at(sm, number_of(sm, slot, np.int64(inst.dst[row]) & 1), due, cycles, slot)
                 wait = max(wait, place - np.int64(sm.cycle) - latency)
     sub.accepted = 0
     flight.transactions = wait
@@ -186,12 +194,12 @@ def book(sm, rf, spec, sub, inst, slot):
 
 
 @device
-def write_at(sm, sub, bank, start, cycles, slot):
+def write_at(sm, bank, start, cycles, slot):
     """Book a write of some cycles from the first free one on; return that."""
-    place = first_free(sm, sub, bank, start, cycles)
-    sub.write_slot[bank, place % WRITE_RING] = slot + 1
+    place = first_free(sm, bank, start, cycles)
+    sm.booked_write[bank, place % WRITE_RING] = slot + 1
     if cycles > 1:
-        occupy(sub, bank, place, cycles)
+        occupy(sm, bank, place, cycles)
     return place
 
 
@@ -204,7 +212,7 @@ def complete(sm, rf, spec, rows, insts, arena):
     while slot != NONE8:
         following = np.int64(sm.wheel_next[slot])
         if sm.inflight[slot].done_cycle > sm.cycle:
-            schedule(sm, slot, sm.inflight[slot].done_cycle)
+            wait_until(sm, slot, sm.inflight[slot].done_cycle)
         else:
             move_on(sm, rf, spec, rows, insts, arena, slot)
         slot = following
@@ -230,7 +238,7 @@ def move_on(sm, rf, spec, rows, insts, arena, slot):
             compute(sm, rf, spec, rows, insts, arena, slot)
         show_results(sm, rf, rows, inst, slot)
         release(sm, rf, inst, slot, WRITE_SHIFT)        # FP64 of sm_80 has a fixed latency, and counters (B11.4)
-        return schedule(sm, slot, sm.cycle + flight.transactions) if writes else give_back(sm, slot)
+        return wait_until(sm, slot, sm.cycle + flight.transactions) if writes else give_back(sm, slot)
     word = np.int64(slot) >> 6
     sm.in_write_back[word] = np.uint64(sm.in_write_back[word]) | bit64(np.int64(slot) & 63)
     return 0
@@ -299,21 +307,18 @@ def write_one(sm, rf, spec, rows, insts, slot):
     """Write a result of variable latency, or note that the port of its (first register's) bank is taken."""
     flight = sm.inflight[slot]
     inst = insts[flight.pc]
-    number = np.int64(flight.warp) % NUM_SUBCORES
-    sub = rf.core.sub[number]
     touch_inflight(sm, slot)
     flight.code = 0
     if flight.unwritten != 0 and inst.dst[0] != NO_REG:
-        bank = np.int64(inst.dst[0]) & 1
-        flight.bank = 2 * number + bank
-        now = np.int64(sm.cycle) % WRITE_RING
-        if sub.write_slot[bank, now] != 0 or np.uint64(sub.busy[bank]) & bit64(now) != 0:
+        bank, now = number_of(sm, slot, np.int64(inst.dst[0]) & 1), np.int64(sm.cycle)
+        flight.bank = bank
+        if sm.booked_write[bank, now % WRITE_RING] != 0 or not is_free(sm, bank, now):
             flight.code = BANK_CONFLICT
             sm.events[WRITE_CONFLICTS] += 1
             return 0
         cycles = accept_late(sm, rf, spec, rows, inst, slot)
-        if cycles > 0 and write_at(sm, sub, bank, np.int64(sm.cycle), cycles, slot) == sm.cycle:
-            note_write_port(sm, 2 * number + bank, slot)
+        if cycles > 0 and write_at(sm, bank, now, cycles, slot) == now:
+            note_write_port(sm, bank, slot)
         if flight.code != 0:
             sm.access_wait[flight.code] += 1
             return 0
@@ -322,7 +327,7 @@ def write_one(sm, rf, spec, rows, insts, slot):
     flight.since_cycle = sm.cycle
     word = np.int64(slot) >> 6
     sm.in_write_back[word] = np.uint64(sm.in_write_back[word]) & ~bit64(np.int64(slot) & 63)
-    return schedule(sm, slot, sm.cycle + 1)
+    return wait_until(sm, slot, sm.cycle + 1)
 
 
 @device

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from rfview.engine.machine_code import NUM_MACHINE_ROWS
-from rfview.engine.state import MAX_WARPS
+from rfview.engine.state import MAX_WARPS, READ_RING
 
 NUM_SUBCORES = 4
 NUM_COUNTERS = 6
@@ -18,7 +18,6 @@ QUEUE_ENTRIES = 8
 CONSTANT_LINES = 8
 NUM_OPERANDS = 3
 WINDOW = 3              # cycles after Allocate in which operands are read
-READ_RING, WRITE_RING = 4, 64
 
 # pipes of fixed latency, and units of variable latency with a queue of one
 (PIPE_NONE, PIPE_ALU, PIPE_FMA, PIPE_HALF, PIPE_DOUBLE, PIPE_TENSOR, PIPE_UNIFORM) = range(7)
@@ -44,33 +43,33 @@ WARP_CONTROL = np.dtype(
 
 SUBCORE = np.dtype(
     [
+        # one block of the journal: what changes in many cycles
         ("left_cycle", "i8"),         # the last cycle in which an access left for the memory pipeline
         ("pipe_cycle", "i8", (NUM_PIPES,)),  # per pipe: its input latch is free from then on
-        ("unit_cycle", "i8", (NUM_UNITS,)),  # per unit: it takes the next instruction from then on
-        ("busy", "u8", (2,)),         # cycles in which bank b does one thing only, a long write or the design's: bit c & 63
-        ("constant_cycle", "i8", (CONSTANT_LINES,)),    # the L0 cache of constants: a line is there from then on
-        ("constant_line", "u4", (CONSTANT_LINES,)),     # .. its number plus one
         ("control", "u1"),            # in-flight entry in Control, plus one
         ("counting", "u1"),           # .. that entered it in the last cycle, whose counters count now
         ("allocate", "u1"),           # in-flight entry in Allocate, plus one
-        ("held_bank", "u1"),          # the bank without a free port for Allocate's instruction, plus one
+        ("allocated", "u1"),          # .. that passed it in the last cycle
         ("last_warp", "u1"),          # that issued last, plus one
+        ("hits", "u1"),               # operands that it found in the reuse cache, one bit each (the last to pass)
+        ("stale", "u1"),              # places of the reuse cache whose register has been written since: bit 2 operand + bank
+        ("held_bank", "u1"),          # the bank without a free port for Allocate's instruction, plus one
         ("credits_used", "u1"),
         ("queued", "u1"),             # accesses in `queue`
         ("queue", "u1", (QUEUE_ENTRIES,)),   # their in-flight entries plus one, the oldest first
         ("unit", "u1", (NUM_UNITS,)), # per unit: in-flight entry that waits for it, plus one
-        ("accepted", "u4"),           # results of Allocate's instruction likewise, a byte per row
-        ("asked", "u1", (2, NUM_MACHINE_ROWS)),   # per row slot: cycles plus one of a read that the design has accepted
-        ("wanted", "u2", (2, 2)),     # cycles that these reads take of each bank's ports, in Allocate and in Control
-        ("reads", "u1", (2, READ_RING)),     # reads booked of bank b in cycle c: [b][c & 3]
-        ("read_warp", "u1", (2, READ_RING)),  # whose the last of them is
+        ("pad", "u1", (2,)),          # up to a whole word
+        ("read_warp", "u1", (2, READ_RING)),  # the warp of the last read booked of bank b in cycle c, plus one: [b][c & 3]
         ("read_reg", "u1", (2, READ_RING)),
-        ("write_slot", "u1", (2, WRITE_RING)),  # who writes bank b in cycle c: [b][c & 63], in-flight entry plus one
+        ("wanted", "u2", (2, 2)),     # cycles that `asked` reads take of each bank's ports, in Allocate and in Control
+        ("accepted", "u4"),           # results of Allocate's instruction likewise, a byte per row
+        # the rest
+        ("asked", "u1", (2, NUM_MACHINE_ROWS)),   # per row slot: cycles plus one of a read that the design has accepted
         ("cache_warp", "u1", (NUM_OPERANDS, 2)),  # the reuse cache: per operand and bank, the warp plus one
         ("cache_reg", "u1", (NUM_OPERANDS, 2)),
-        ("hits", "u1"),               # operands that the last instruction through Allocate found there, one bit each
-        ("allocated", "u1"),          # that instruction's in-flight entry plus one, in the cycle in which it passed
-        ("stale", "u1"),              # places of the reuse cache whose register has been written since: bit 2 operand + bank
+        ("unit_cycle", "i8", (NUM_UNITS,)),  # per unit: it takes the next instruction from then on
+        ("constant_cycle", "i8", (CONSTANT_LINES,)),    # the L0 cache of constants: a line is there from then on
+        ("constant_line", "u4", (CONSTANT_LINES,)),     # .. its number plus one
         ("constant_next", "u1"),      # the line of constants to be replaced next
     ],
     align=True,
