@@ -8,6 +8,7 @@ from functools import lru_cache
 from types import ModuleType
 
 from rfview.engine import hooks
+from rfview.engine.machine.cores.subcore.stalls import STALLS as SUBCORE_STALLS
 from rfview.engine.plugin import files, registry
 from rfview.engine.plugin.description import Design
 from rfview.engine.plugin.registry import BUILT_IN
@@ -58,8 +59,9 @@ def design(name: str) -> Design:
 
 
 def stalls() -> dict[str, Stall]:
-    """Return the warp states of the machine and of the bundled designs, by name."""
-    return {stall.name: stall for stall in (*STALLS, *(own for name in BUILT_IN for own in design(name).stalls))}
+    """Return the warp states of the machine, of the sub-core and of the bundled designs, by name."""
+    of_designs = (stall for name in BUILT_IN for stall in design(name).stalls)
+    return {stall.name: stall for stall in (*STALLS, *SUBCORE_STALLS, *of_designs)}
 
 
 def find(name: str) -> ModuleType:

@@ -63,12 +63,10 @@ def paragraphs(text: str) -> list[str]:
 def states(info: RunInfo | None = None) -> Iterator[Term]:
     """Yield the warp states with those of bundled designs; with a session's info its own, even of an unknown design."""
     from rfview.engine import plugin as designs
-    from rfview.engine.stalls import STALLS
 
     if info is None:
-        known = [(stall, "") for stall in STALLS]
-        for design in map(designs.design, designs.BUILT_IN):
-            known += [(stall, design.source) for stall in design.stalls]
+        whose = {stall.name: design.source for design in map(designs.design, designs.BUILT_IN) for stall in design.stalls}
+        known = [(stall, whose.get(stall.name, "")) for stall in designs.stalls().values()]
     else:
         known = [(stall, info.design_source) for stall in info.stalls]
     for stall, of in {stall.name: (stall, of) for stall, of in known}.values():

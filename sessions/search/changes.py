@@ -43,7 +43,7 @@ def written(session: Session, item: str, expression: Expression, cycle: int) -> 
     """Return what changed an expression, and a register's values: "w3.R5 written by `add.s32 ...` (pc 7): 0 → 3"."""
     by = _writer(session, expression, cycle)
     if expression.register is None:
-        return f"{item} changed{by and ', written by '}{by and by[1]}"
+        return f"{item} changed" + (f", written by {by[1]}" if by else "")
     assert by is not None
     return f"{item} written by {by[1]}: {old_and_new(session, item, cycle, by[0])}"
 

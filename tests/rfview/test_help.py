@@ -107,6 +107,7 @@ def test_a_theme_that_is_none_is_bad_input(monkeypatch: pytest.MonkeyPatch) -> N
 def test_states_come_with_glyph_sentence_and_source(capsys: pytest.CaptureFixture[str]) -> None:
     out = printed(capsys, "stalls")
     assert "↓ (d)" in out and "No write buffer is free" in out and "HRF section 4.3" in out
+    assert "g (g)  lg_throttle" in out and "math_pipe_throttle" in out      # of the sub-core
 
 
 @pytest.mark.parametrize("topic", list(help_command.TOPICS))

@@ -125,6 +125,7 @@ def test_changes_are_found_both_ways(session: Session, item: str) -> None:
         session.goto(start)
         stop, later = session.next_change(item), [cycle for cycle in changes if cycle > start]
         assert (stop.cycle, stop.reason) == ((later[0], "change") if later else (start, "not found"))
+        assert "None" not in stop.text
         session.goto(start)
         stop, earlier = session.last_change(item), [cycle for cycle in changes if cycle < start]
         assert (stop.cycle, stop.reason) == ((earlier[-1], "change") if earlier else (start, "not found"))
