@@ -49,6 +49,7 @@ def of_program(args: argparse.Namespace) -> int:
     """Run a program up to the chosen launch, stop it there, and open the launch."""
     from rfview.capture.folder import write
 
+    programs.check_core(args)
     _code, device = programs.captured(args, runs_choice=False, stops=True, by_values=not args.every_cycle)
     with tempfile.TemporaryDirectory(prefix="rfview-") as folder:
         file = write(programs.taken_of(device), Path(folder), programs.folders_of(args))

@@ -156,6 +156,20 @@ def captured(args: argparse.Namespace, *, runs_choice: bool = True, stops: bool 
     return code, device
 
 
+def check_core(args: argparse.Namespace) -> None:
+    """Raise InputError, before the program runs, if its launch could not be simulated: machine code on Fermi's core."""
+    from rfview.capture.modules import configuration
+    from rfview.engine.compilation import PTX
+
+    machine = options.machine_of(args)
+    options.check_names(machine)
+    config = configuration(machine)
+    isa = config["kernel.isa"]
+    if isa != PTX and config.core == "collector":
+        raise InputError(f"--isa {isa}: machine code does not run on Fermi's core, that of preset {config.preset}; add "
+                         f"--preset ampere, or take `rfview launches --isa {isa}` for its values only")
+
+
 def taken_of(device: Device) -> Taken:
     """Return the chosen launch; raises InputError, which lists the others, if it was never made."""
     from rfview.capture.launches import missing

@@ -111,6 +111,7 @@ def of_program(args: argparse.Namespace) -> int:
     name = launch if not launch.isdecimal() else stem if launch == programs.FIRST else f"{stem}.{launch}"
     output = output_of(args, f"{files.stem_of(name)}.rfs")
     made = OfProgram(args, output)
+    programs.check_core(args)
     code, device = programs.captured(args, stops=args.stop, by_values=not args.every_cycle, records=made.record)
     if made.error is not None:
         raise made.error

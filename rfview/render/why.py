@@ -33,13 +33,14 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
     Each line is the cause of the one above; the glyph is the state it is counted under. The last line names the hardware
     at the end of the chain, and when the wait will be over, if that is already known. Long sentences wrap into spare rows,
     the last one's first; rows still left show the evidence below the sentences. If rows are few, links after the first are
-    left out, as their numbers show: the end of the chain is the cause.
+    left out, and the title names them ("e shows 2–3"): the end of the chain is the cause.
     """
-    key = scene.key("why")
-    lines = [title(width, heading(scene), f"{key} opens" if key else "", focus=scene.panel == "why")]
+    key, opens = scene.key("why"), "opens"
     links, rows = dict(enumerate(links_of(scene, scene.warp)[0])), height - 1
-    if len(links) > rows > 1:
+    if (out := len(links) - rows) > 0 and rows > 1:
         links = {0: links[0], **dict([*links.items()][1 - rows :])}
+        opens = "shows 2" if out == 1 else f"shows 2–{1 + out}"
+    lines = [title(width, heading(scene), f"{key} {opens}" if key else "", focus=scene.panel == "why")]
     room, spare = width - 6, max(0, rows - len(links))
     texts: dict[int, list[str]] = {}
     for index in sorted([*links][:rows], key=lambda index: not links[index].conclusion):
@@ -202,10 +203,12 @@ def _link_rows(scene: Scene, axis: _Axis, link: Link, index: int, chosen: bool, 
     return lines
 
 
-def wraps(link: Link, width: int) -> int:
-    """Return how many of a link's two texts need another row in the popup, beside its bar if it has one."""
-    room = width - (_Axis.WIDTH + 2 if width >= 80 and not link.conclusion else 0)
-    return (len(link.text) > room - 6) + (len(link.evidence) > room - 8)
+def rows_wanted(scene: Scene, width: int) -> int:
+    """Return how many rows the popup needs, so that no sentence is cut; with a blank one before the hints."""
+    links, losers = links_of(scene, scene.warp)
+    axis = _Axis(scene, links, width)
+    rows = (_link_rows(scene, axis, link, 0, False, True, len(link.text + link.evidence)) for link in links)
+    return 4 + bool(losers) + sum(map(len, rows))
 
 
 def as_text(scene: Scene) -> str:

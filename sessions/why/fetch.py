@@ -69,7 +69,8 @@ def missing_code(trail: Trail, earlier: Machine, warp: int, pc: int) -> bool:
     until = int(earlier.sm["icache"][way]["fill_cycle"]) if way >= 0 else NOWHERE
     if way >= 0 and until < earlier.cycle:
         return False
-    where = f"PC {pc // size * size} to {pc // size * size + size - 1}"
+    first = pc // size * size
+    where = f"PC {first} to PC {min(first + size, len(earlier.info.program)) - 1}"
     if way < 0:
         trail.add(f"the instruction cache does not hold {where}", "one miss per cycle and scheduler goes out", warp=warp)
     else:

@@ -17,6 +17,7 @@ import pytest
 from rfview.capture.interpreter import python_of
 from rfview.capture.python import hooks, torch_on_cpu, versions
 from rfview.engine.errors import InputError
+from tests.capture.test_programs import has_nvdisasm
 
 HERE = Path(__file__).parent
 REPOSITORY = HERE.parents[1]
@@ -36,6 +37,14 @@ def rfview(*words: object, cwd: Path = REPOSITORY) -> subprocess.CompletedProces
     environment = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
     return subprocess.run([sys.executable, "-m", "rfview", *map(str, words)], cwd=cwd, env=environment, capture_output=True,
                           text=True, check=False)
+
+
+@pytest.mark.skipif(not has_nvdisasm(), reason="needs nvdisasm to read machine code")
+@pytest.mark.parametrize("command", ["record", "debug"])
+def test_machine_code_on_fermis_core_is_refused_before_the_program_runs(command: str, tmp_path: Path) -> None:
+    (tmp_path / "app.py").write_text("print('it ran')")
+    done = rfview(command, "--isa", "sm_80", "--launch", "0", "app.py", cwd=tmp_path)
+    assert done.returncode == 2 and done.stdout == "" and "that of preset fermi; add --preset ampere" in done.stderr
 
 
 @needs_numba
@@ -136,6 +145,7 @@ def test_a_block_whose_framework_is_refused_says_so_each_time(tmp_path: Path) ->
 import sys, types, rfview
 from rfview.capture.python import versions
 from rfview.engine.errors import InputError
+from tests.capture.test_programs import has_nvdisasm
 
 sys.modules["triton"] = types.ModuleType("triton")
 versions.TESTED["triton"] = ("0.0.1",)
@@ -159,6 +169,7 @@ def test_a_block_takes_the_launches_of_this_process(tmp_path: Path) -> None:
 import sys, numpy as np, rfview
 from numba import cuda
 from rfview.engine.errors import InputError
+from tests.capture.test_programs import has_nvdisasm
 
 @cuda.jit
 def add(x, by):

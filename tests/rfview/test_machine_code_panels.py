@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from rfview.engine.plugin import BUILT_IN, build, on_subcore
-from rfview.render import code, collectors, lens, machine_code
+from rfview.render import code, collectors, lens, machine_code, why
 from rfview.render.lenses import subcore
 from rfview.render.lenses.panels import field_of
 from rfview.render.scene import Scene
@@ -122,6 +122,12 @@ def test_counters_name_who_holds_them_and_who_waits(waiting: Scene) -> None:
     shown = text(collectors.render(waiting, 60, 7))
     row = next(line for line in shown.split("\n") if "SB2" in line)
     assert row.split() == ["SB2", "1", "LDG", "0000", "0040", "FADD", "now"]
+
+
+def test_why_names_machine_instructions_by_their_addresses_as_code_does(waiting: Scene) -> None:
+    said, shown = text(why.render(waiting, 60, 12)), text(code.render(waiting, 60, 8))
+    assert "LDG at 0000 counts it" in said and "listing" not in said
+    assert "\n 0000 B" in shown and "\n▸0040 B" in shown
 
 
 @pytest.mark.parametrize("width, height", SIZES)

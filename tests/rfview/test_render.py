@@ -611,6 +611,20 @@ def test_the_popup_of_why_cuts_nothing_where_there_are_rows() -> None:
     assert all(" ".join(part.split()) in said for link in links for part in (link.text, link.evidence))
 
 
+def test_why_names_the_links_for_which_it_has_no_rows() -> None:
+    """drain.rfs at 901: five links and the resource; e opens a window in which all have their evidence."""
+    with open_session(RECORDED / "drain.rfs") as session:
+        session.goto(901)
+        found = Scene(now=Machine.of(session.snapshot()), info=session.info)
+        for rows, names, numbers in ((5, "e shows 2–3", "145"), (6, "e shows 2", "1345"), (7, "e opens", "12345")):
+            lines = [line.plain.rstrip() for line in why.render(found, 40, rows)]
+            assert lines[0] == f" WHY w0 does not issue  {names}"
+            assert "".join(line[1] for line in lines[1:]).replace(" ", "") == numbers
+        for width in (78, 80, 96):
+            lines = [line.plain for line in why.render_popup(found, width, why.rows_wanted(found, width))]
+            assert "…" not in "".join(lines) and not lines[-2].strip() and lines[-3].strip()
+
+
 @pytest.mark.parametrize(("width", "cycles"), [(60, 8), (80, 18), (99, 27)])
 def test_two_columns_of_warps_give_spare_cells_to_the_history(scene: Scene, width: int, cycles: int) -> None:
     lines = warps.render(scene, width, 26)

@@ -84,13 +84,18 @@ class Popup(Keyed, Layer):
         """Set the window's size and lines; a scene may arrive before the window exists."""
         if not self.query(WindowView):
             return
-        edge = self.EDGE if self.strips.palette.grounds.get("popup") else 0     # free cells need a ground colour
-        width = min(self.wanted[0], self.app.size.width - edge)
+        width = self.wide
         height = min(self.wanted[1], self.app.size.height - 2)
         view = self.query_one(WindowView)
         view.frame(width, height, is_lined=not self.strips.palette.grounds.get("popup") and width + 2 <= self.app.size.width)
         lines = [line if line.ground else Line(line.spans, "popup") for line in self.lines(width, height)]
         view.show(lines)
+
+    @property
+    def wide(self) -> int:
+        """The window's width in cells."""
+        edge = self.EDGE if self.strips.palette.grounds.get("popup") else 0     # free cells need a ground colour
+        return min(self.wanted[0], self.app.size.width - edge)
 
     @abstractmethod
     def lines(self, width: int, height: int) -> list[Line]:

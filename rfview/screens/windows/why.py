@@ -61,12 +61,8 @@ class WhyWindow(Popup):
 
     def paint(self) -> None:
         """Paint the window, as high as the chain is long."""
-        links, losers = links_of(self.main.scene, self.main.scene.warp)
-        width = min(96, self.app.size.width - self.EDGE)
-        below = len(self.below(width))
-        rows = 2 * len(links) + 4 + bool(losers) + below
-        rows += sum(why.wraps(link, width) for link in links)
-        self.wanted = (96, max(10, min(24 + below, rows)))
+        below = len(self.below(self.wide))
+        self.wanted = (96, max(10, min(24, why.rows_wanted(self.main.scene, self.wide)) + below))
         super().paint()
 
     def lines(self, width: int, height: int) -> list[Line]:
