@@ -9,7 +9,6 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Callable
 from functools import partial
@@ -69,8 +68,7 @@ def recordings(names: list[str], folder: Path, runs: int) -> dict[str, dict[str,
     """Run and record each workload alternately, PAIRS times `runs`, into folder/NAME.rfs.
 
     The workloads take turns, too: other activity on the computer comes in stretches of seconds, which then affect only a
-    few pairs of each. A recording is compared with the run before it. After each, the free share of a second core is
-    measured: on a shared computer it may be small, and only recording needs it.
+    few pairs of each. A recording is compared with the run before it.
     """
     pairs = {name: Pairs(load_launch_file(WORKLOADS / f"{name}.toml"), folder / f"{name}.rfs") for name in names}
     for _ in range(PAIRS * runs):
@@ -88,39 +86,28 @@ class Pairs:
         self.spec, self.path = spec, path
         self.walls: list[float] = []
         self.ratios: list[float] = []
-        self.free: list[float] = []
 
     def add(self) -> None:
-        """Measure one pair, then the free share of a second core."""
+        """Measure one pair."""
         from rfview.engine.simulator import Simulator
         from rfview.sessions.file.writer import record
 
-        plain = wall_of([Simulator(self.spec).run])
+        simulator = Simulator(self.spec)
+        began = time.perf_counter()
+        simulator.run()
+        plain = time.perf_counter() - began
         self.path.unlink(missing_ok=True)
         simulator = Simulator(self.spec)
         began = time.perf_counter()
         self.last = record(simulator, self.path)
         self.walls.append(time.perf_counter() - began)
         self.ratios.append(round(self.walls[-1] / plain, 3))
-        both = wall_of([Simulator(self.spec).run, Simulator(self.spec).run])
-        self.free.append(round(min(1.0, max(0.0, 2 * plain / both - 1)), 2))
 
     def result(self) -> dict[str, Any]:
-        """Return medians, and all ratios and shares of a second core."""
+        """Return medians, and all ratios."""
         wall, last = statistics.median(self.walls), self.last
         return {"recording_s": round(wall, 4), "sm_cycles_per_s": round(last.cycles / wall), "to_plain": self.ratios,
-                "second_core": self.free, "bytes_per_cycle": round(last.bytes_per_cycle, 2), "file_bytes": last.file_bytes}
-
-
-def wall_of(actions: list[Callable[[], Any]]) -> float:
-    """Return the seconds that actions take when they run at the same time, each in a thread."""
-    threads = [threading.Thread(target=action) for action in actions]
-    began = time.perf_counter()
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return time.perf_counter() - began
+                "bytes_per_cycle": round(last.bytes_per_cycle, 2), "file_bytes": last.file_bytes}
 
 
 def phases(spec: LaunchSpec, path: Path, runs: int) -> dict[str, float]:
@@ -192,7 +179,7 @@ def workload(name: str, recorded: dict[str, Any], folder: Path, runs: int) -> di
             "cycles_to_peer": round(plain["cycles"] / cycles, 3),
             "speed_to_peer": round(plain["sm_cycles_per_s"] / (cycles / wall), 2),
             "wall_to_peer": round(plain["stepping_s"] / wall, 4),
-            "recording_to_plain": recorded["to_plain"], "second_core": recorded["second_core"],
+            "recording_to_plain": recorded["to_plain"],
             "recording_cpu_to_plain": round((parts["capture"] + parts["code"] + parts["write"]) / parts["plain"], 2),
             "record_command_to_run_command": round(whole["record_s"] / whole["run_s"], 2),
         },

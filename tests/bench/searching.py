@@ -12,6 +12,7 @@ import numpy as np
 
 from rfview.engine.launch import load_launch_file
 from rfview.sessions import Session, open_session
+from rfview.sessions.why import why
 from tests.bench.long import ROUNDS, write_launch_file
 from tests.bench.row import row
 from tests.rfview.terminal import Terminal
@@ -116,15 +117,17 @@ def walk(terminal: Terminal) -> None:
 
 
 def seeking(path: Path, runs: int, seed: int = 1) -> Rows:
-    """Read complete snapshots at random cycles, and one cycle before each."""
+    """Read complete snapshots at random cycles, and one cycle before each, and say why warps wait there."""
     session = open_session(path)
     timeline = session.timeline
     jumps: list[tuple[float, float]] = []
     backs: list[tuple[float, float]] = []
     rows: list[tuple[float, float]] = []
+    chains: list[tuple[float, float]] = []
     for cycle in np.random.RandomState(seed).randint(timeline.first + 1, timeline.last + 1, SEEKS * runs).tolist():
         jumps.append(timed(lambda cycle=cycle: (session.goto(cycle), session.snapshot())))  # type: ignore[misc]
         rows.append(timed(lambda: session.snapshot().rows))     # registers are read only on request
+        chains.append(timed(lambda cycle=cycle: why(session, None, cycle)))  # type: ignore[misc]
         backs.append(timed(lambda: (session.back(), session.snapshot())))
     session.close()
     both = [(jump[0] + row[0], jump[1] + row[1]) for jump, row in zip(jumps, rows)]
@@ -134,7 +137,8 @@ def seeking(path: Path, runs: int, seed: int = 1) -> Rows:
         wall, cpu = zip(*times)
         found += [row(f"{name}: median", wall, "ms", cpu=cpu),
                   row(f"{name}: p99", percentile(wall), "ms", at_most=10, cpu=[percentile(cpu)])]
-    return found
+    wall, cpu = zip(*chains)
+    return [*found, row("why a warp waits, at a random cycle: median", wall, "ms", at_most=50, cpu=cpu)]
 
 
 def percentile(values: Sequence[float]) -> float:

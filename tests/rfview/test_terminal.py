@@ -96,7 +96,7 @@ def test_keys_typed_while_a_run_is_opened_are_not_lost(home: dict[str, str]) -> 
     with Terminal(["debug", "vectoradd"], environ=with_the_users_cache(home)) as terminal:
         terminal.wait(lambda text: bool(text.strip()))
         terminal.send("s:goto +10\rs")
-        terminal.wait("cycle 12 ", 300)
+        terminal.wait("cycle 12 ")
         terminal.send("q")
         assert terminal.end() == 0
 
@@ -111,15 +111,15 @@ def test_an_opening_can_be_left(home: dict[str, str]) -> None:
 def test_debug_in_a_real_terminal(home: dict[str, str]) -> None:
     with Terminal(["debug", "vectoradd"], environ=with_the_users_cache(home)) as terminal:
         assert "WARPS" in terminal.wait("WARPS")
-        terminal.wait("● LIVE", 300)
+        terminal.wait("● LIVE")
         terminal.send("200s")
-        terminal.wait("cycle 200 ", 60)
+        terminal.wait("cycle 200 ")
         terminal.send("S")
         terminal.wait("◄ PAST")
         terminal.send(":watch w0.pc\rc")
-        terminal.wait("watch w0.pc", 60)
+        terminal.wait("watch w0.pc")
         terminal.send(":stats 100 200\r")
-        terminal.wait(lambda text: "WARP-CYCLES" in text and "balanced ✓" in text, 60)
+        terminal.wait(lambda text: "WARP-CYCLES" in text and "balanced ✓" in text)
         terminal.send("\x1b")
         terminal.wait(lambda text: "WARP-CYCLES" not in text)
         terminal.send("\x11")
@@ -138,7 +138,7 @@ def test_a_terminal_that_vanishes_without_a_signal_ends_the_program(recording: P
     with Terminal(["replay", str(recording)], environ=home) as terminal:
         terminal.wait(lambda text: " cycle " in text.partition("\n")[0])
         terminal.vanish()
-        assert terminal.process.wait(20) == 129
+        assert terminal.process.wait(PATIENCE_S) == 129
 
 
 def test_a_terminal_that_vanishes_while_it_is_written_to_ends_the_program(recording: Path, home: dict[str, str]) -> None:

@@ -17,6 +17,7 @@ from textual import events
 from rfview.render.panels import PANELS
 from rfview.render.scene import Scene
 from rfview.screens.handlers.table import HANDLERS
+from tests.conftest import PATIENCE_S
 from tests.rfview.pilots import Driven, drive
 from tests.rfview.terminal import REPOSITORY, Terminal
 
@@ -100,7 +101,7 @@ def test_ctrl_z_gives_the_terminal_back_and_fg_takes_it_again(recording: str, ho
             terminal.send(keys)
             terminal.wait(lambda text: shows in text and (shows or "> goto" not in text))
             terminal.send("\x1a")
-            end = time.monotonic() + 15
+            end = time.monotonic() + PATIENCE_S
             while not os.waitid(os.P_PID, terminal.process.pid, os.WSTOPPED | os.WNOHANG | os.WNOWAIT):
                 assert time.monotonic() < end, "the program does not stop"
                 terminal._read(0.05)

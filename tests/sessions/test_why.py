@@ -1,12 +1,10 @@
-"""`why`: golden chains on hand-made programs, jumps, the command, foreign designs, and its running time."""
+"""`why`: golden chains on hand-made programs, jumps, the command, and foreign designs."""
 
 from __future__ import annotations
 
 import json
-import statistics
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -115,18 +113,6 @@ def test_a_private_past_gives_the_same_chains() -> None:
             assert moment is not None and Past(timeline.info).at(cycle) is None
             for warp in range(0, 48, 7):
                 assert explain(near, moment, warp) == why(session, warp, cycle)
-
-
-def test_a_chain_takes_less_than_50_ms_on_a_recording() -> None:
-    with open_session(FIRST) as session:
-        timeline = session.timeline
-        took = []
-        for cycle in range(timeline.first + 50, timeline.last, max(1, timeline.last // 40)):
-            timeline.decoded(timeline.chunk_number(cycle))
-            begin = time.perf_counter()
-            why(session, None, cycle)
-            took.append(time.perf_counter() - begin)
-        assert statistics.median(took) < 0.05
 
 
 def test_replay_explains_without_numba() -> None:
