@@ -53,6 +53,8 @@ def warp_row(scene: Scene, warp: int, width: int) -> Line:
     row = list_row(width, focus)
     row.add(f"{warp:>2}", base).to(4).add(look.glyph, "st:" + look.role).to(6)
     past = 2 if width < 18 else 7 if width < 20 else 8 + max(0, width - 30)
+    if width >= 30:
+        past -= scene.info.is_machine_code      # "SB2 queue", "SB2 in 18" and a blank before the history
     if width >= 60:
         past = width - 36
     if look.name in NO_WARP:

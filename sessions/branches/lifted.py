@@ -77,7 +77,7 @@ def _with_end(session: Session, one: Flying) -> Lifted:
     if control is not None and Control.of_bits(control).write == NO_COUNTER and (
             not timeline.info.program[one.pc].space):
         raise InputError(f"after: {name} has a fixed latency, which the compiler counted on: others wait for the stall "
-                         "count in the code, not for its end")
+                         "count in the code or for its pipe, not for its end")
     begin = _entered(timeline, one)
     machine, _ = machine_at(timeline, begin, {}, session.progress, session.compiling)
     start = machine.checkpoint()

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from rfview.engine.plugin import BUILT_IN, build, on_subcore
-from rfview.render import code, collectors, lens, machine_code, why
+from rfview.render import code, collectors, lens, machine_code, warps, why
 from rfview.render.lenses import subcore
 from rfview.render.lenses.panels import field_of
 from rfview.render.scene import Scene
@@ -116,6 +116,13 @@ def test_what_a_design_shows_of_its_state_is_below_the_subcore_if_it_has_room(re
 def test_panels_of_the_subcore_name_fields_of_its_state(name: str) -> None:
     state = np.zeros(1, build(name, {}, "", "subcore").state_dtype)[0]
     assert all(field_of(state, panel["field"]) is not None for panel in on_subcore.panels(name))
+
+
+@pytest.mark.parametrize("width", [30, 58, 60])
+def test_a_blank_is_between_what_a_warp_waits_for_and_its_history(waiting: Scene, width: int) -> None:
+    assert waiting.now is not None
+    row = warps.warp_row(replace(waiting, window=np.tile(waiting.now.state, (60, 1))), 0, width).plain
+    assert "SB2 queue " in row and row.rstrip().endswith("L")
 
 
 def test_counters_name_who_holds_them_and_who_waits(waiting: Scene) -> None:
