@@ -52,10 +52,14 @@ class Stretch:
 
     def __init__(self, timeline: Timeline, start: int, stop: int, facts: ProgramFacts, before: np.ndarray):
         self.timeline, self.start, self.stop, self.facts, self._before = timeline, start, stop, facts, before
-        self.state = timeline.states(start, stop)
-        self.num_warps = self.state.shape[1]
+        self.num_warps = timeline.info.num_warps
         self.ran = np.arange(start - 1, stop - 1)
         self._columns: dict[str, np.ndarray] = {}
+
+    @cached_property
+    def state(self) -> np.ndarray:
+        """(rows, warps) u1 states of the warps."""
+        return self.timeline.states(self.start, self.stop)
 
     def column(self, path: str) -> np.ndarray:
         """Return (rows, ...) values of a field, as `Timeline.column` names it."""

@@ -52,11 +52,18 @@ class Changes:
 
     def of_words(self, words: np.ndarray, num_words: int) -> History:
         """Return (which, when, value) of the changes of these words, each word's in order of time; which: index in words."""
-        position = np.full(num_words, -1, np.int32)
-        position[words] = np.arange(len(words), dtype=np.int32)
-        which = position[self.word]
-        entries = np.flatnonzero(which >= 0)
-        return which[entries], self.when[entries], self.value[entries]
+        order, sorted_words = self._by_word
+        begin, end = (np.searchsorted(sorted_words, words, side) for side in ("left", "right"))
+        number = end - begin
+        which = np.repeat(np.arange(len(words)), number)
+        entries = order[np.arange(len(which)) + np.repeat(begin - np.cumsum(number) + number, number)]
+        return which, self.when[entries], self.value[entries]
+
+    @cached_property
+    def _by_word(self) -> tuple[np.ndarray, np.ndarray]:
+        """The changes in order of words, each word's in order of time, and (k,) u4 these words."""
+        order = np.argsort(self.word, kind="stable")
+        return order, self.word[order]
 
 
 class StoredChanges:

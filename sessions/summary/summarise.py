@@ -20,7 +20,7 @@ from rfview.sessions.summary.facts import Facts
 from rfview.sessions.summary.floors import Floor
 from rfview.sessions.summary.rules import LEAST, RULES
 from rfview.sessions.summary.runs import Run, last_runs
-from rfview.sessions.timeline.live import LiveTimeline
+from rfview.sessions.timeline.once import OnceTimeline
 
 MOST = 5
 LOOK = 1 << 12          # cycles in which it is counted at once who held whom: a fraction of a second
@@ -177,8 +177,7 @@ def of_simulator(simulator: Any, with_lines: bool = True) -> Summary:
     middle, until = _middle(0, last)
     twin = simulator.twin()
     twin.step(max(0, (middle + 1) // CHUNK_CYCLES - EARLIER_CHUNKS) * CHUNK_CYCLES)     # what is read begins here
-    timeline = LiveTimeline(twin, records=False)
-    timeline.extend(until - timeline.last)
+    timeline = OnceTimeline(twin, 0 if middle == 0 else middle + 1, until)
     return _of_part(Session(timeline), facts, 0, last)
 
 

@@ -9,5 +9,6 @@
     verify        reads a recording completely and compares the states where chunks meet
     filling       records a recording's run again, every cycle; simulate: the simulator of a recording's run
     register_log  one register in the log of writes; stores: which store wrote a word of memory
+    once          consecutive chunks of a run, recorded as it goes by
     invariants    sums that must hold at any cycle
 """

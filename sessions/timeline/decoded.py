@@ -156,20 +156,15 @@ class DecodedChunk:
     def word_column(self, words: np.ndarray) -> np.ndarray:
         """Return (num_cycles + 1, k) u4: the values of k state words at each cycle of the chunk."""
         which, when, value = self.changes.of_words(words, self.layout.num_words)
-        order = np.argsort(which, kind="stable")
-        # for each word: its first value, then its new values, with the offset from which each holds
-        number = np.bincount(which, minlength=len(words)) + 1
-        behind = np.cumsum(number)
-        head = behind - number
-        later = np.ones(len(which) + len(words), bool)
-        later[head] = False
-        values, since = np.empty(len(later), np.uint32), np.zeros(len(later), np.int64)
-        values[head], values[later], since[later] = self._key[words], value[order], when[order].astype(np.int64) + 1
-        until = np.empty_like(since)
-        until[:-1] = since[1:]
-        until[behind - 1] = self.num_cycles + 1
-        held = np.repeat(values, until - since).reshape(len(words), self.num_cycles + 1)
-        return np.ascontiguousarray(held.T)
+        # what each change turns over, at the cycle from which it holds; a word's value is all of its changes up to a cycle
+        before = np.empty_like(value)
+        before[1:] = value[:-1]
+        head = np.flatnonzero(np.diff(which, prepend=-1))
+        before[head] = self._key[words[which[head]]]
+        held = np.zeros((self.num_cycles + 1, len(words)), np.uint32)
+        held[0] = self._key[words]
+        held[when.astype(np.int64) + 1, which] = value ^ before
+        return np.bitwise_xor.accumulate(held, axis=0, out=held)
 
     def column(self, field: Field) -> np.ndarray:
         """Return (num_cycles + 1, *field.shape) values of a field at each cycle of the chunk; treat it as read-only."""
