@@ -25,7 +25,9 @@ class Metrics:
     accesses: memory instructions begun in LD/ST, without those of shared memory. sent: the cache lines that they need.
     known: of the accesses, those whose ideal is known; ideal: the fewest lines for the bytes that these ask for. shared,
     passes, known_shared, fewest: likewise of shared memory. refused: cycles that instructions spent in collectors because
-    the register file refused them an operand. idle: lanes that did not execute, of issued instructions.
+    the register file refused them an operand. idle: lanes that did not execute, of issued instructions. atomics: of the
+    accesses, and those of shared memory, the atomics and reductions. meets: lanes of these that change the word that most of
+    their access do, summed (rule B0.25).
     """
 
     accesses: np.ndarray
@@ -38,6 +40,8 @@ class Metrics:
     fewest: np.ndarray
     refused: np.ndarray
     idle: np.ndarray
+    atomics: np.ndarray
+    meets: np.ndarray
 
     def grouped(self, where: np.ndarray, size: int) -> Metrics:
         """Return sums by group. where: (n,) i8 group of each instruction, below `size`."""
@@ -204,11 +208,30 @@ class Account:
         refused = (stretch.flights("stage") == layout.COLLECT) & np.isin(stretch.flights("code"), self._register_file)
         issued = np.nonzero(stretch.flights("issue_cycle") == stretch.ran[:, None])
         idle = 32 - np.bitwise_count(stretch.flights("mask")[issued]).astype(np.int64)
+        atomic, meets = self._meeting(stretch, rows, pcs)
         kinds = [(pcs[chosen], weight) for chosen in (~is_shared, is_shared)
                  for weight in (None, sent[chosen], ideal[chosen] > 0, ideal[chosen])]
         for total, (at, weight) in zip(self._metrics, [*kinds, (stretch.flight_pc[refused], None),
-                                                       (stretch.flight_pc[issued], idle)], strict=True):
+                                                       (stretch.flight_pc[issued], idle), (atomic, None),
+                                                       (atomic, meets)], strict=True):
             total += np.bincount(at, weight, size).astype(np.int64)
+
+    def _meeting(self, stretch: Stretch, rows: np.ndarray, pcs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return (k,) i8 the atomics among the accesses that begin, and how many lanes of each change its busiest word.
+
+        The log of memory has a word for each lane of an atomic, in the cycle in which LD/ST begins it.
+        """
+        chosen = np.flatnonzero(self.facts.is_atomic[pcs])
+        if not len(chosen):
+            return pcs[chosen], chosen
+        part = self.timeline.part(self.timeline.chunk_number(stretch.start), None)
+        ends, words = np.append(0, part.chunk.mem_end).astype(np.int64), part.chunk.mem_index.astype(np.int64)
+        at = stretch.ran[rows[chosen]] - part.first
+        spans = [words[ends[one] : ends[one + 1]] + (number << 32) for number, one in enumerate(at.tolist())]
+        keys, lanes = np.unique(np.concatenate(spans), return_counts=True)
+        most = np.zeros(len(chosen), np.int64)
+        np.maximum.at(most, keys >> 32, lanes)
+        return pcs[chosen], most
 
     def causes(self) -> Causes:
         """Return what has been charged, by instruction."""

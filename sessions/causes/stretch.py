@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 FEWEST_ENTRIES = 32
 SPARE_ENTRIES = 16      # more than can be taken and freed again in one cycle
+ATOMICS = ("atom", "red", "ATOM", "ATOMG", "ATOMS", "RED", "REDG")      # of PTX, of machine code
 LATER = np.iinfo(np.int64).max
 
 
@@ -25,7 +26,7 @@ class ProgramFacts:
 
     size: n. writes: (n + 1,) u8 mask of the registers written. source: (n + 1, 6) u1 register of each row slot.
     control: (n + 1,) i8 control code, 0 of PTX. unit: (n + 1,) i8 UNIT_*. is_shared: (n + 1,) bool whether it
-    names shared memory. nobody: n, the holder for none.
+    names shared memory; is_atomic: whether it is an atomic or a reduction. nobody: n, the holder for none.
     """
 
     def __init__(self, info: RunInfo):
@@ -35,6 +36,7 @@ class ProgramFacts:
         self.source = np.full((self.size + 1, NUM_SRC_ROWS), NO_REG, np.uint8)
         self.unit = np.full(self.size + 1, UNIT_CTRL, np.int64)
         self.is_shared = np.array([*(entry.space == "shared" for entry in program), False])
+        self.is_atomic = np.array([*(entry.mnemonic in ATOMICS for entry in program), False])
         self.control = np.array([*(entry.control or 0 for entry in program), 0], np.int64)
         for pc, entry in enumerate(program):
             for reg in entry.dst:

@@ -67,8 +67,13 @@ class LineTable:
         self.of_pc = np.array([numbers.get(one, NO_LINE) for one in lines], np.int32)
 
     def _own(self, ptx_line: int) -> SourceLine | None:
-        place = self._where[0].own(ptx_line)
-        return None if place is None else SourceLine(self._where[0].files[place.file].path, place.line)
+        """Return the innermost line of the user's own code whose text was found, else the innermost of that code."""
+        where = self._where[0]
+        places = (SourceLine(where.files[place.file].path, place.line) for place in where.at(ptx_line))
+        found = next((line for line in places if line.path in self._texts and where.is_own(line.path)), None)
+        if found is None and (place := where.own(ptx_line)) is not None:
+            found = SourceLine(where.files[place.file].path, place.line)
+        return found
 
     def __bool__(self) -> bool:
         return bool(self.lines)

@@ -68,6 +68,11 @@ class Facts:
         """The share of the cycles that the highest floor takes."""
         return self.floors[0].cycles / max(1, self.cycles)
 
+    @property
+    def counted_cycles(self) -> int:
+        """The cycles in which it was counted who held whom."""
+        return self.cycles if self.window is None else self.window[1] - self.window[0]
+
     def share(self, *names: str) -> float:
         """Return the share of the resident warp-cycles that states have."""
         return sum(self.totals.get(name, 0) for name in names) / self.resident

@@ -33,6 +33,8 @@ LIMITS: dict[str, Limit] = {
                       "merely misaligned sends; twice as many is a pattern"),
     "conflicts": Limit(1.5, "passes over shared memory per ideal one", "assumed: with 32 lanes on 32 banks a single "
                        "two-way conflict costs one pass; half of all accesses have one"),
+    "meeting": Limit(4.0, "lanes of an atomic that change its busiest word", "assumed: of 32 lanes on 256 random words two "
+                     "or three meet; more is a pattern"),
     "least": Limit(0.01, "the warp-cycles of resident warps", "below a hundredth nothing that is mended shows: nudges "
                    "alone move the end of small runs by as much"),
     "notable": Limit(0.05, "the warp-cycles of resident warps", "assumed: nudged runs of the bundled kernels differ by up "
@@ -42,7 +44,7 @@ LIMITS: dict[str, Limit] = {
     "part": Limit(0.1, "a unit's work", "assumed: a line with less of it does not explain why the unit is full"),
     "idle lanes": Limit(0.25, "the lanes of issued instructions", "assumed: a warp in four runs both sides of a branch"),
 }
-(FULL, BUSY, WASTEFUL, CONFLICTS, LEAST, NOTABLE, MOSTLY, IDLE_SLOTS, LEAST_PART,
+(FULL, BUSY, WASTEFUL, CONFLICTS, MEETING, LEAST, NOTABLE, MOSTLY, IDLE_SLOTS, LEAST_PART,
  IDLE_LANES) = (limit.value for limit in LIMITS.values())
 RESULTS = ("long_scoreboard", "short_scoreboard", "wait")      # states of warps that wait for a result
 OF_PIPE = {"FMA and ALU pipes": ("alu", "fma", "imad", "wide"), "XU": ("xu",), "FP64": ("double",)}     # latency classes
@@ -141,6 +143,29 @@ def _wasteful(facts: Facts, is_shared: bool, what: str, limit: float, advice: st
                    f"{advice}: {saved / max(1, work):.0%} of LD/ST's work would go (estimate)", at)
 
 
+def _contention(facts: Facts) -> Finding | None:
+    chosen, share = _contended(facts)
+    if facts.by_pc is None or share < LEAST:
+        return None
+    metrics = facts.by_pc.metrics
+    steps = facts.by_line(np.where(chosen, metrics.meets, 0))
+    at, held = int(steps.argmax()), float(facts.held(chosen).sum())
+    each = steps[at] / metrics.atomics[chosen & (facts.line_of == at)].sum()
+    return Finding(max(min(1.0, share), held), f"Atomics of {facts.name_of(at)} contend: {each:.1f} lanes of an access "
+                   f"change the same word, on a GPU one by one: {int(steps.sum()):,} steps in {facts.counted_cycles:,} "
+                   f"cycles ({share:.1%}). That is not modelled (rule B0.25): here they hold up {held:.1%} of the warp-cycles.",
+                   "add up in registers, in the warp or in shared memory first, or keep several copies of the words", at)
+
+
+def _contended(facts: Facts) -> tuple[np.ndarray, float]:
+    """Return (n,) bool which instructions are contended atomics, and their steps on a GPU as a share of the cycles."""
+    if facts.by_pc is None:
+        return np.zeros(0, bool), 0.0
+    metrics = facts.by_pc.metrics
+    chosen = metrics.meets > MEETING * metrics.atomics
+    return chosen, float(metrics.meets[chosen].sum()) / max(1, facts.counted_cycles)
+
+
 def _sends_too_many(facts: Facts, is_shared: bool, limit: float) -> np.ndarray:
     """Return (n,) bool: which accesses, but for those to spilled registers, send more than `limit` times the ideal."""
     assert facts.by_pc is not None
@@ -214,7 +239,7 @@ def _occupancy(facts: Facts) -> Finding | None:
 
 def _latency(facts: Facts) -> Finding | None:
     share, own = facts.share(*RESULTS), _of_latency(facts)
-    if facts.filled >= FULL or share < MOSTLY or own < NOTABLE:
+    if max(facts.filled, _contended(facts)[1]) >= FULL or share < MOSTLY or own < NOTABLE:
         return None
     most = max(RESULTS, key=facts.share)
     return Finding(own, f"No unit is full: latency limits this run. Warps wait for results in {share:.1%} of the "
@@ -276,14 +301,16 @@ RULES: tuple[Rule, ...] = (
          _uncoalesced),
     Rule("shared_conflicts", "a line's shared accesses take more than 1.5 times the ideal passes",
          "Best Practices Guide, Shared Memory and Memory Banks", _shared_conflicts),
+    Rule("contention", "more than 4 lanes of a line's atomics change the same word",
+         "GK110 whitepaper: one atomic operation per clock at a common address", _contention),
     Rule("operand_banks", "bank_conflict has 5 % of the warp-cycles", "HC-RF section IV-A", _operand_banks),
     Rule("allocate", "dispatch_stall has 5 % of the warp-cycles, and operands or results were refused",
          "MICRO'25 section 5.1.1: Allocate waits for read ports", _allocate),
     Rule("spills", "the compiler spilled registers", "Programming Guide, Local Memory", _spills),
     Rule("occupancy", "10 % of the warp slots are never used", "Best Practices Guide, Occupancy", _occupancy,
          "registers"),
-    Rule("latency", "no unit is full, and half of the warp-cycles wait for results", "Best Practices Guide, Hiding Latency",
-         _latency),
+    Rule("latency", "no unit is full, nor would atomics fill one, and half of the warp-cycles wait for results",
+         "Best Practices Guide, Hiding Latency", _latency),
     Rule("divergence", "a quarter of the lanes idle, and branches split warps", "Best Practices Guide, Branching",
          _divergence, "code"),
     Rule("barriers", "barriers have 5 % of the warp-cycles", "Nsight Compute, stall barrier", _barriers),

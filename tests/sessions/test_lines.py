@@ -61,6 +61,15 @@ def test_lines_have_their_text_from_the_compilers_source(session):
     assert frames[-1].where == line and frames[0].where.path == "triton/language/standard.py"
 
 
+def test_a_header_whose_text_was_not_found_is_no_line_of_the_users():
+    """Bundled kernels name CUDA's headers without folders, as if they were beside the kernel."""
+    with open_session("histogram") as session:
+        table = LineTable(session.info)
+        assert {line.path for line in table.lines} == {"histogram.cu"}
+        inlined = next(entry.pc for entry in session.info.program if entry.mnemonic in ("atom", "red"))
+        assert [frame.where.text for frame in table.frames(inlined)][0] == "device_atomic_functions.hpp:112"
+
+
 def test_statistics_per_line_sum_to_the_whole(session):
     session.goto("end")
     found, snapshot = line_report(session), session.snapshot()

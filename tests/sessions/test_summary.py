@@ -62,6 +62,7 @@ KERNELS: dict[str, tuple[tuple[str, int, dict[str, Any]], tuple[str, int, dict[s
     "floor": ((FAR_LOADS + STORE, 512, {}), (CHAIN + STORE, 32, {})),
     "uncoalesced": ((FAR_LOADS + STORE, 128, {}), (NEAR_LOADS + STORE, 128, {})),
     "shared_conflicts": ((shared(128) + STORE, 128, {}), (shared(4) + STORE, 128, {})),
+    "contention": ((" red.global.add.u32 [%d1], 1;\n", 256, {}), (" red.global.add.u32 [%d3], 1;\n", 256, {})),
     "operand_banks": ((CHAIN + STORE, 512, {"settings": FEW_BANKS}), (CHAIN + STORE, 32, {})),
     "spills": ((alive(40) + STORE, 128, {"settings": {"kernel.max_registers": 20}}), (alive(40) + STORE, 128, {})),
     "occupancy": ((CHAIN + STORE, 64, {}), (CHAIN + STORE, 1024, {"grid": 2, "settings": {"sm.num_warps": 32}})),
@@ -100,6 +101,20 @@ def test_waits_for_spilled_registers_are_not_called_latency() -> None:
     waits = sum(summary.states.get(name, 0) for name in ("long_scoreboard", "short_scoreboard", "wait")) / summary.resident
     assert waits > 0.5 and fired(summary)[0] in ("spills", "floor") and shares.get("latency", 0) < waits / 2
     assert any("kernel.max_registers=63" in one.lift for one in summary.sentences), "20 are what it has"
+
+
+def test_contended_atomics_are_counted_lane_by_lane_and_not_called_latency() -> None:
+    """8 warps, whose 32 lanes change one word: 256 steps; half of the lanes another word: 8 x 16; two lanes a word: none."""
+    (found,) = [one for one in summarise(run(*KERNELS["contention"][0])).sentences if one.rule == "contention"]
+    assert "32.0 lanes of an access change the same word" in found.text and ": 256 steps in" in found.text
+    for shift, steps in ((4, 128), (1, 0)):
+        body = f" shr.u32 %r2, %r1, {shift};\n mul.wide.u32 %d4, %r2, 4;\n add.s64 %d5, %d1, %d4;\n red.global.add.u32 [%d5], 1;\n"
+        facts = summarise(run(body, 256, {}))
+        assert [f": {steps} steps in" in one.text for one in facts.sentences if one.rule == "contention"] == [True] * (steps > 0)
+    for block, is_latency in ((32, True), (256, False)):      # 256 steps, and 2,048 in hardly more cycles
+        longer = summarise(run(NEAR_LOADS + " cvt.rzi.u32.f32 %r2, %f1;\n red.global.add.u32 [%d1], %r2;\n" * 8, block, {}))
+        assert longer.states["long_scoreboard"] > longer.resident / 2
+        assert "contention" in fired(longer) and ("latency" in fired(longer)) is is_latency
 
 
 def test_every_rule_has_its_kernels_and_its_source() -> None:
