@@ -151,9 +151,10 @@ def _contention(facts: Facts) -> Finding | None:
     steps = facts.by_line(np.where(chosen, metrics.meets, 0))
     at, held = int(steps.argmax()), float(facts.held(chosen).sum())
     each = steps[at] / metrics.atomics[chosen & (facts.line_of == at)].sum()
-    return Finding(max(min(1.0, share), held), f"Atomics of {facts.name_of(at)} contend: {each:.1f} lanes of an access "
-                   f"change the same word, on a GPU one by one: {int(steps.sum()):,} steps in {facts.counted_cycles:,} "
-                   f"cycles ({share:.1%}). That is not modelled (rule B0.25): here they hold up {held:.1%} of the warp-cycles.",
+    took = f"{int(steps.sum()):,} steps in {facts.counted_cycles:,} cycles ({share:.1%})"
+    return Finding(max(min(1.0, share), held), f"Atomics of {facts.name_of(at)} contend: {each:.1f} lanes of an access change "
+                   f"the same word, on a GPU one by one: {took}. That is not modelled (rule B0.25): here they hold up {held:.1%} "
+                   "of the warp-cycles.",
                    "add up in registers, in the warp or in shared memory first, or keep several copies of the words", at)
 
 
