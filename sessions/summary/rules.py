@@ -152,9 +152,9 @@ def _contention(facts: Facts) -> Finding | None:
     at, held = int(steps.argmax()), float(facts.held(chosen).sum())
     each = steps[at] / metrics.atomics[chosen & (facts.line_of == at)].sum()
     took = f"{int(steps.sum()):,} steps in {facts.counted_cycles:,} cycles ({share:.1%})"
-    return Finding(max(min(1.0, share), held), f"Atomics of {facts.name_of(at)} contend: {each:.1f} lanes of an access change "
-                   f"the same word, on a GPU one by one: {took}. That is not modelled (rule B0.25): here they hold up {held:.1%} "
-                   "of the warp-cycles.",
+    return Finding(max(min(1.0, share), held), f"Atomics of {facts.name_of(at)} contend: {each:.1f} lanes of an access "
+                   f"change the same word, on a GPU one by one: {took}. That is not modelled (rule B0.25): here they hold "
+                   f"up {held:.1%} of the warp-cycles.",
                    "add up in registers, in the warp or in shared memory first, or keep several copies of the words", at)
 
 
