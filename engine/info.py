@@ -13,6 +13,7 @@ from rfview.engine.events import FIRST_DESIGN_EVENT
 from rfview.engine.stalls import Stall
 
 MOST = 1 << 20      # entries of a list; programs have the longest
+UNIFORM_ROWS = 8    # rows of a warp's uniform registers, 32 in each
 LARGEST = 1.7976931348623157e308
 
 Small: TypeAlias = Annotated[int, Meta(ge=0, le=255)]
@@ -170,6 +171,8 @@ class RunInfo(Run, frozen=True, kw_only=True):
     registers_per_thread: Small
     main_rows: Count
     recorded_rows: Count
+    # of machine code: the row of warp 0's UR0 to UR31, seven more follow; and the rows from one warp to the next
+    uniform_rows: tuple[Count, Count] | None = None
     arena_words: Count
     shared_words: Count
     global_word: Count

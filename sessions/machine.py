@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rfview.engine import state as layout
+from rfview.engine.info import UNIFORM_ROWS
 from rfview.engine.plugin import places
 from rfview.sessions import producers
 from rfview.sessions.energy import counts_of
@@ -224,6 +225,12 @@ class Machine:
     def collecting(self) -> list[Flight]:
         """The instructions in operand collectors, oldest first."""
         return sorted((self.flight(entry) for entry in self.collectors if entry is not None), key=lambda flight: flight.seq)
+
+    def uniform(self, warp: int) -> np.ndarray:
+        """Return a warp's uniform registers, (256,) u4; (0,) unless the run is one of machine code."""
+        first, step = self.info.uniform_rows or (0, 0)
+        rows = self.snapshot.rows[first + warp * step :]
+        return rows[: UNIFORM_ROWS if self.info.uniform_rows else 0].reshape(-1)
 
     def control(self, pc: int) -> int:
         """Return the control code of an instruction of machine code, 0 outside the program."""

@@ -10,6 +10,7 @@ from rfview.engine.hazards.effects import places_of
 from rfview.engine.info import Instruction, Launch, RunInfo, Text, Variable
 from rfview.engine.launch.sources import source_texts
 from rfview.engine.machine.cores.subcore.state import CLASSES, UNIT_NONE
+from rfview.engine.machine.stages.convergence import STATE_ROWS, UNIFORM
 from rfview.engine.machine_code import is_machine_code
 from rfview.engine.plugin import origin
 from rfview.engine.program import NO_REG, SPACES, UNITS
@@ -59,6 +60,7 @@ def describe(simulator: Simulator) -> RunInfo:
         registers_per_thread=max(placed.registers for placed in launches),
         main_rows=simulator.main_rows,
         recorded_rows=int(simulator.sm.config.num_recorded_rows),
+        uniform_rows=_uniform_rows(simulator),
         arena_words=len(placement.arena),
         shared_words=placement.shared_words,
         global_word=placement.global_word,
@@ -79,6 +81,14 @@ def describe(simulator: Simulator) -> RunInfo:
         symbols=[_variable(variable) for variable in placement.variables if variable.kind == "symbol"],
         launch_toml=simulator.spec.text,
     )
+
+
+def _uniform_rows(simulator: Simulator) -> tuple[int, int] | None:
+    """Return the row of the first warp's uniform registers and the rows from warp to warp; None for PTX."""
+    if not is_machine_code(simulator.insts):
+        return None
+    warps = int(simulator.config["sm.num_warps"])
+    return int(simulator.sm.config.num_recorded_rows) - warps * STATE_ROWS + UNIFORM, STATE_ROWS
 
 
 def _module_name(simulator: Simulator) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 
 import numpy as np
 
@@ -17,6 +18,8 @@ from rfview.sessions.expressions.types import looks_like_float, word_text
 FORMATS = ("auto", "hex", "int", "uint", "float")
 NAME_CELLS, PLACE_CELLS = 16, 12
 LANES = 32
+FIRST_UNIFORM, UNIFORM_CELLS = 8, 15        # the number of UP0 among a warp's predicates; cells of a uniform register
+PREDICATE = re.compile(r"\bU?P\d+\b")
 
 
 def cell_text(value: int, kind: str) -> str:
@@ -66,11 +69,13 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
           name                  0          1          2
       R2  %r2            00000010   00000010   00000010   all lanes
      ▸R13 %f13              1.25       -0.5        0.75
-      P0  %p1            1111 1111 1111 1111 1111 1111 1111 0000
+      uniform UR4  00000040  UR5  00007000
+      active ffffffff  P0 0000ffff
 
     Rows are physical registers with the PTX names they have here and, if the design says so, where the value is kept;
-    columns are lanes, grey if the lane is inactive. Underlined: changed in this cycle. H L show hidden lanes, F changes
-    the format, j k choose a row.
+    columns are lanes, grey if the lane is inactive. Below them: uniform registers of machine code, one value for the warp;
+    the lanes that are active, and those in which predicates hold. Underlined: changed in this cycle. H L show hidden lanes,
+    F changes the format, j k choose a row.
     """
     machine = scene.now
     focus = scene.panel == "registers"
@@ -85,7 +90,8 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
     front = NAME_CELLS + 6 + (PLACE_CELLS if places else 0)
     lanes = max(1, min(LANES, (width - front) // cell))
     first_lane = max(0, min(LANES - lanes, scene.lane))
-    rows = max(1, height - 2 - (1 if height > 8 else 0))
+    below = [*_uniform(scene, width), _predicates(scene, width)][-(height // 3) :] if height > 8 else []
+    rows = max(1, height - 2 - len(below))
     first = visible_from(scene.reg, count, rows)
     info = f"{scene.number_format}   {count} registers   lanes {first_lane}–{first_lane + lanes - 1} of {LANES}"
     lines = [title(width, head, info, focus=focus)]
@@ -98,9 +104,7 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
     for reg in range(first, min(count, first + rows)):
         where = places[reg] if reg < len(places) else None
         lines.append(_register_row(scene, reg, names.get(reg, ""), first_lane, lanes, width, where))
-    if height > 8:
-        lines.append(_predicates(scene, width))
-    return fill(lines, width, height)
+    return fill([*lines, *below], width, height)
 
 
 def _register_row(scene: Scene, reg: int, name: str, first_lane: int, lanes: int, width: int,
@@ -144,18 +148,33 @@ def _predicates(scene: Scene, width: int) -> Line:
     machine = scene.now
     assert machine is not None
     row = Row(width).add(" active ", "dim").add(f"{machine.mask[scene.warp]:08x}", "text")
-    used = 0
-    for entry in scene.info.program:
-        for word in entry.text.replace(",", " ").replace("@", " ").replace("!", " ").split():
-            if word[:1] == "P" and word[1:].isdecimal():
-                used |= 1 << int(word[1:])
+    names = {word for entry in scene.info.program for word in PREDICATE.findall(entry.text)}
     predicates = machine.sm["warp_cold"][scene.warp]["pred"]
     before = scene.before.sm["warp_cold"][scene.warp]["pred"] if scene.before else predicates
-    for index in range(32):
-        if (used >> index) & 1 and row.x + 14 < width:
+    for name in sorted(names, key=lambda name: (len(name), name)):
+        index = int(name.lstrip("UP")) + FIRST_UNIFORM * (name[0] == "U")
+        if index < len(predicates) and row.x + 10 + len(name) < width:
             role = "text" if int(predicates[index]) == int(before[index]) else "changed"
-            row.add(f"  P{index} ", "dim").add(f"{int(predicates[index]):08x}", role)
+            row.add(f"  {name} ", "dim").add(f"{int(predicates[index]):08x}", role)
     return row.line()
+
+
+def _uniform(scene: Scene, width: int) -> list[Line]:
+    """Return the uniform registers that the program names, in as many lines as they need."""
+    machine = scene.now
+    assert machine is not None
+    values = machine.uniform(scene.warp)
+    before = scene.before.uniform(scene.warp) if scene.before and _same_warp(scene) else values
+    named = {reg for entry in scene.info.program for reg in (*entry.uniform_dst, *entry.uniform_src)}
+    used = sorted(reg for reg in named if reg < len(values))
+    each = max(1, (width - 9) // UNIFORM_CELLS)
+    rows = []
+    for at in range(0, len(used), each):
+        rows.append(Row(width).add(" " if at else " uniform", "dim").to(9))
+        for reg in used[at : at + each]:
+            role = "text" if int(values[reg]) == int(before[reg]) else "changed"
+            rows[-1].add(f"{f'UR{reg}':<5}", "dim").add(f"{int(values[reg]):08x}  ", role)
+    return [row.line() for row in rows]
 
 
 def facts(scene: Scene) -> list[tuple[str, str]]:

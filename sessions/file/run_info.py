@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 from msgspec import Meta, Struct
 
-from rfview.engine.info import RunInfo
+from rfview.engine.info import UNIFORM_ROWS, RunInfo
 from rfview.engine.stalls import NOT_WAITING
 from rfview.sessions.codec import limits
 from rfview.sessions.layout import Layout
@@ -80,6 +80,9 @@ def run_info(stored: Any, layout: Layout, rows: int, words: int) -> RunInfo:
         raise ValueError("its run has more events than its states count")
     if info.recorded_rows > rows:
         raise ValueError(f"its run has {info.recorded_rows} recorded rows, but the file holds {rows}")
+    first, step = info.uniform_rows or (0, 0)
+    if info.uniform_rows and first + info.num_warps * step > rows + step - UNIFORM_ROWS:
+        raise ValueError("its run has uniform registers outside of the rows that the file holds")
     for variable in info.variables:
         if variable.word + -(-variable.bytes // 4) > words:
             raise ValueError(f"{variable.name} is outside the {words} words of memory that the file holds")

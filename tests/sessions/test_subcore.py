@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import random
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -21,13 +23,17 @@ from rfview.engine.simulator import Simulator
 from rfview.engine.snapshot import Snapshot
 from rfview.engine.stalls import NOT_WAITING, NO_STALL
 from rfview.sessions.branches.lifted import lifted
+from rfview.render import registers
+from rfview.render.scene import Scene
 from rfview.sessions.causes.after import after
 from rfview.sessions.branches.fork import fork
 from rfview.sessions.causes.rules import rule_of
 from rfview.sessions.causes.subcore import counted
 from rfview.sessions.commands.table import execute
+from rfview.sessions.file.run_info import run_info
 from rfview.sessions.file.writer import record
 from rfview.sessions import open_session
+from rfview.sessions.machine import Machine
 from rfview.sessions.reports.pipeline import DECODED, EMPTY, FETCHED, LETTERS, lives
 from rfview.sessions.reports.statistics import between, as_text
 from rfview.sessions.session import Session
@@ -139,6 +145,28 @@ def test_all_own_states_have_a_rule(live: Session) -> None:
     assert {"dispatch_stall", "lg_throttle", "mio_throttle", "branch_resolving", "math_pipe_throttle", "membar", "imc_miss"} <= own
     for name in own:
         assert rule_of(name, True).states, name
+
+
+def test_uniform_registers_are_read_where_machine_code_writes_them(tmp_path: Path) -> None:
+    program = [inst(isa.OP_MOV32, 6, (7,), dst_uniform=1), inst(isa.OP_MOV32, 62, (9,), dst_uniform=1), exit_()]
+    insts = place(program)
+    insts["control"] = 5 | 7 << 5 | 7 << 8
+    kernel = Kernel("k", insts, ("UMOV UR6, 0x7", "UMOV UR62, 0x9", "EXIT"), (), 16, 0, 0, 0, ())
+    spec = LaunchSpec(Path("k.toml"), "k", Path("k.sass"), (Launch("k", (1, 1, 1), (64, 1, 1), 0, tuple[Arg, ...]()),),
+                      {"data": Buffer("data", np.zeros(4, np.uint32))}, {}, {}, False, "exact", "", None)
+    record(Simulator(spec, module=Module("k.sass", ".address_size 64\n", {"k": kernel}), preset="ampere"),
+           tmp_path / "k.rfs", chunk_cycles=16, has_keyframes=False)
+    recorded = open_recording(tmp_path / "k.rfs")
+    machine = Machine.of(recorded.at(recorded.last - 1))
+    assert [machine.uniform(warp)[[5, 6, 62]].tolist() for warp in (0, 1)] == [[0, 7, 9]] * 2
+    shown = registers.render(Scene(now=machine, info=machine.info, warp=1), 100, 24)
+    assert " uniform UR6  00000007  UR62 00000009" in "\n".join(line.plain for line in shown)
+    rows = machine.info.recorded_rows
+    for first, is_there in ((rows - 8 - 47 * 26, True), (rows - 7 - 47 * 26, False)):
+        stored = msgspec.to_builtins(msgspec.structs.replace(machine.info, uniform_rows=(first, 26)))
+        with nullcontext() if is_there else pytest.raises(ValueError, match="uniform registers outside of the rows"):
+            run_info(stored, recorded.layout, rows, 1 << 40)
+    recorded.close()
 
 
 def test_registers_above_63_are_in_the_log_of_writes_and_in_snapshots(tmp_path: Path) -> None:
