@@ -99,7 +99,7 @@ def _line_row(scene: Scene, number: int, width: int, here: bool) -> Line:
     line = table.lines[number]
     role = "title" if here else "bold"
     row = Row(width).parts(*cells(scene, number))
-    row.add(f"{line.line:>3} ", role)
+    row.add(f"{f':{line.line}':>4} ", role)         # as in mm.cu:11; numbers alone are PTX lines
     text = table.source(line)
     shown = (text or "").expandtabs(4).strip() or line.text
     point = next((one for one in scene.breakpoints if one.kind == "source" and one.pc is not None
@@ -220,12 +220,13 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
     """Return the CODE panel.
 
      CODE w31  gemm.ptx
+       :10 sum += alpha * A[i * nk + k]…
       115 ld.s  R20 [R10]
      ▸116 fma   R13 R12 R5 R9
       118 fma   R15 R16 R5 R13   ◉
 
     ▸ the focused warp's next instruction with its PTX line, ◉ breakpoints, "3w" how many other warps are there. If the PTX
-    names them, lines of CUDA C, Python or Triton precede their instructions, with their heat once LINES has been opened.
+    names them, lines of CUDA C, Python or Triton (:10) precede their instructions, with their heat once LINES was opened.
     `p` switches between this, the PTX source, and instructions alone. The title names the options with which the PTX was
     compiled, if any (`rfview help compile`).
     """

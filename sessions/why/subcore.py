@@ -131,7 +131,7 @@ def constant_missing(trail: Trail, moment: Machine, warp: int) -> None:
     """Explain `imc_miss`: the line of constants that is on its way to the sub-core's L0 cache."""
     until, cycles = int(moment.sub_core_warp(warp)["constant_cycle"]), trail.value("core.constant_cycles", 79)
     first_link(trail, moment, warp, f"w{warp} waits for a constant", next_text(moment, warp))
-    trail.add(f"its line comes to the L0 cache in cycle {until:,}", f"requested in {until - cycles:,}", warp=warp,
+    trail.add(f"its cache line comes to the L0 cache in cycle {until:,}", f"requested in {until - cycles:,}", warp=warp,
               since=until - cycles, until=until, pc=moment.warp(warp, "pc"))
     trail.end("constant cache", f"L0 cache of constants of sub-core {moment.scheduler_of(warp)}: a miss takes "
               f"{plural(cycles, 'cycle')}", {"core.constant_cycles": 0})

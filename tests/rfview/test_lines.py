@@ -160,7 +160,7 @@ def test_code_has_source_lines_between_and_p_turns_them_off(recorded: Path) -> N
     async def test(app: Driven) -> None:
         await app.settle()
         shown = rows(app, "code")
-        assert any(" 17 e = tl.exp" in row for row in shown) and any(row.startswith("▸") for row in shown)
+        assert any(":17 e = tl.exp" in row for row in shown) and any(row.startswith("▸") for row in shown)
         assert not any("█" in row for row in shown)     # heat is shown once it has been counted
         for y in range(len(shown)):
             pc = code.pc_at(app.scene, len(shown) - 1, y)
