@@ -109,12 +109,14 @@ class StartScreen(Keyed, Screen[None]):
         self.paint()
 
     def filtered(self, token: str) -> bool:
-        """Narrow the lists by what is typed."""
+        """Narrow the lists by what is typed; Enter also opens what is chosen."""
         now = self.page
-        if is_typing := now.filter.is_typing:
-            now.filter.feed(token)
+        is_used = now.filter.is_typing and now.filter.feed(token)
+        if is_used:
             self._follow_letters()
-        return is_typing
+            if token == "enter":
+                self.open()
+        return is_used
 
     def _follow_letters(self) -> None:
         """Give the keys to a list that has matches of the typed letters, if the one that has them has none."""
@@ -187,7 +189,7 @@ class StartScreen(Keyed, Screen[None]):
     WORDS: ClassVar[Words] = {
         "down": "choose in a list", "open": "open the recording, take the lesson, run the kernel; leaving comes back here",
         "next_list": "the next list; a click chooses, a second one opens",
-        "search": "letters narrow all lists; Enter keeps them so, Esc ends it", "help": "these keys",
+        "search": "letters narrow all lists; ↑ ↓ Tab choose, Enter opens, Esc ends it", "help": "these keys",
         "close": "end the search, else leave rfview", "quit": "leave rfview",
     }
 

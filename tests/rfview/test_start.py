@@ -127,7 +127,7 @@ def test_keys_choose_and_enter_leaves_with_the_command(folder: Path) -> None:
     async def kernel(app: StartApp, press: Callable[..., Awaitable[None]]) -> None:
         await press("tab", "tab", "d", "d", "x")
         assert "x does nothing here" in app.main.page.message
-        await press("?", "?", "/", *"gemm", "enter", "enter")
+        await press("?", "?", "/", *"gemm", "enter")
 
     chosen = drive(kernel).main.chosen
     assert chosen is not None and chosen[:2] == ("debug", "gemm") and chosen[2] == "--design" and chosen[3] != "sram"
@@ -139,6 +139,12 @@ def test_keys_choose_and_enter_leaves_with_the_command(folder: Path) -> None:
         await press("z")
 
     assert drive(own, own_keys={"v": "next_list", "n": "down", "j": "none", "z": "open"}).main.chosen is not None
+
+    async def second(app: StartApp, press: Callable[..., Awaitable[None]]) -> None:
+        await press("/", *"gemm", "down", "enter")
+
+    chosen = drive(second).main.chosen
+    assert chosen is not None and chosen[0] == "debug" and chosen[1] != "gemm" and "gemm" in chosen[1]
 
     async def nothing(app: StartApp, press: Callable[..., Awaitable[None]]) -> None:
         await press("/", *"zzzz", "enter", "enter", "escape")
@@ -155,7 +161,7 @@ def test_letters_typed_before_a_list_is_there_find_its_items(folder: Path) -> No
         await press("/", *"gemm")
         assert not page.shown(page.focus)
         app.main._tell(Listed("KERNELS", kernels))
-        await press("enter", "enter")
+        await press("enter")
 
     chosen = drive(test).main.chosen
     assert chosen is not None and chosen[:2] == ("debug", "gemm")
@@ -172,7 +178,7 @@ def test_what_was_opened_comes_back_to_the_start_screen(folder: Path) -> None:
     with Terminal([], environ=home, folder=folder) as terminal:
         terminal.wait(lambda text: "RECORDINGS" in text and "16,384 cycles" in text and "LESSONS" in text)
         terminal.send("Gg")
-        terminal.send("/run.rfs\r")
+        terminal.send("/run.rfs")
         terminal.wait(lambda text: "bundled example" not in text and "run.rfs" in text)
         terminal.send("\r")
         terminal.wait(lambda text: "WARPS" in text and "cycle 0" in text)
