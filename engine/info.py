@@ -5,6 +5,7 @@ A simulator makes them (describe/); those of a file are checked when it is opene
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any, TypeAlias
 
 from msgspec import Meta, Struct
@@ -13,6 +14,7 @@ from rfview.engine.events import FIRST_DESIGN_EVENT
 from rfview.engine.stalls import Stall
 
 MOST = 1 << 20      # entries of a list; programs have the longest
+TARGET = re.compile(r"^\.target (sm_\d+)", re.MULTILINE)
 UNIFORM_ROWS = 8    # rows of a warp's uniform registers, 32 in each
 LARGEST = 1.7976931348623157e308
 
@@ -194,6 +196,18 @@ class RunInfo(Run, frozen=True, kw_only=True):
     def is_machine_code(self) -> bool:
         """Return whether the program is machine code, which runs on a sub-core."""
         return bool(self.program) and self.program[0].control is not None
+
+    @property
+    def isa(self) -> str:
+        """Return what was executed: "ptx", or the target of machine code, as "sm_80"."""
+        target = TARGET.search(self.ptx[0].text) if self.is_machine_code and self.ptx else None
+        return target[1] if target else "ptx"
+
+    @property
+    def uniform_registers(self) -> list[int]:
+        """Return the uniform registers that the program names, if the run has kept them."""
+        named = {reg for entry in self.program for reg in (*entry.uniform_dst, *entry.uniform_src)}
+        return sorted(reg for reg in named if reg < 32 * UNIFORM_ROWS) if self.uniform_rows else []
 
     @property
     def stall_names(self) -> dict[int, str]:

@@ -45,11 +45,12 @@ def add_machine(parser: argparse.ArgumentParser) -> None:
                        help=f"{', '.join(defaults.preset_names())}, or paper for the design's own "
                        "(default %(default)s)")
     group.add_argument("--set", action="append", default=[], metavar="SECTION.KEY=VALUE", dest="settings",
-                       help="change a number in sm, latency, initiation, memory, scheduler, kernel or the design")
+                       help="change a number of the preset, as sm.num_warps, memory.l1_enabled or core.read_ports, or of "
+                            "the design")
     add_compile(group)
     group.add_argument("--isa", action="append", default=[], type=isa, metavar="ptx|sm_NN", dest="settings",
-                       help="execute PTX (default), or the machine code that ptxas makes of it for an architecture, such "
-                            "as sm_80; short for --set kernel.isa")
+                       help="execute PTX, or the machine code that ptxas makes of it for an architecture, such as sm_80 "
+                            "(default: what the preset has); short for --set kernel.isa")
     group.add_argument("--on-fault", action="append", default=[], type=on_fault, metavar="stop|report", dest="settings",
                        help="whether a bad memory access ends the run (default), or is dropped and reported: the store "
                             "writes nothing, the load gives 0, and the run goes on; short for --set kernel.on_fault")

@@ -14,6 +14,7 @@ from rfview.sessions.timeline.invariants import problems
 from rfview.engine.errors import InputError
 from rfview.engine.snapshot import Snapshot
 from rfview.sessions.expressions.types import readings
+from rfview.sessions.machine import Machine
 from rfview.sessions.session import Session
 
 GROUP = 64      # elements of a long array that are opened at once
@@ -84,6 +85,9 @@ class Trees:
         for reg in range(int(snapshot.sm["launch"]["registers"]) if is_resident(snapshot, warp) else 0):
             path = f"w{warp}.R{reg}"
             yield Node(f"R{reg}", lanes_text(snapshot.register(warp, reg)), path, partial(self._lanes, path))
+        values = Machine.of(snapshot).uniform(warp)
+        for reg in self.session.info.uniform_registers if is_resident(snapshot, warp) else ():
+            yield Node(f"UR{reg}", readings(int(values[reg])))
 
     def lanes(self, path: str) -> int:
         """Return the number that opens the lanes of a register, as w3.R5."""
@@ -95,6 +99,8 @@ class Trees:
 
     def _record(self, record: Any, path: str) -> Iterator[Node]:
         for name in record.dtype.names:
+            if name.startswith("pad") or name == "unused":      # of a design without state
+                continue
             yield self._value(name, record[name], f"{path}.{name}")
 
     def _value(self, name: str, value: Any, path: str) -> Node:

@@ -165,8 +165,7 @@ def _uniform(scene: Scene, width: int) -> list[Line]:
     assert machine is not None
     values = machine.uniform(scene.warp)
     before = scene.before.uniform(scene.warp) if scene.before and _same_warp(scene) else values
-    named = {reg for entry in scene.info.program for reg in (*entry.uniform_dst, *entry.uniform_src)}
-    used = sorted(reg for reg in named if reg < len(values))
+    used = scene.info.uniform_registers
     each = max(1, (width - 9) // UNIFORM_CELLS)
     rows = []
     for at in range(0, len(used), each):

@@ -286,6 +286,7 @@ def _facts(timeline: RecordedTimeline) -> dict[str, Any]:
         "design_files": list(origin.texts_of(info.design_spec)),
         "scheduler": info.scheduler,
         "preset": info.preset,
+        "isa": info.isa,
         "compilation": words_of_run(info.parameters) or "off",
         "compilation_notes": info.compile_notes,
         "registers_per_thread": info.registers_per_thread,

@@ -23,6 +23,7 @@ from rfview.engine.simulator import Simulator
 from rfview.engine.snapshot import Snapshot
 from rfview.engine.stalls import NOT_WAITING, NO_STALL
 from rfview.sessions.branches.lifted import lifted
+from rfview.dap.variables import Trees
 from rfview.render import registers
 from rfview.render.scene import Scene
 from rfview.sessions.causes.after import after
@@ -161,6 +162,10 @@ def test_uniform_registers_are_read_where_machine_code_writes_them(tmp_path: Pat
     assert [machine.uniform(warp)[[5, 6, 62]].tolist() for warp in (0, 1)] == [[0, 7, 9]] * 2
     shown = registers.render(Scene(now=machine, info=machine.info, warp=1), 100, 24)
     assert " uniform UR6  00000007  UR62 00000009" in "\n".join(line.plain for line in shown)
+    session = Session(recorded)
+    session.goto(recorded.last - 1)
+    assert [(node.name, node.value.split()[1]) for node in Trees(session)._registers(1) if node.name[0] == "U"] == [
+        ("UR6", "7"), ("UR62", "9")]
     rows = machine.info.recorded_rows
     for first, is_there in ((rows - 8 - 47 * 26, True), (rows - 7 - 47 * 26, False)):
         stored = msgspec.to_builtins(msgspec.structs.replace(machine.info, uniform_rows=(first, 26)))
@@ -192,6 +197,7 @@ def test_registers_above_63_are_in_the_log_of_writes_and_in_snapshots(tmp_path: 
 def test_the_pipeline_shows_control_allocate_and_reads_apart_and_why_says_what_would_have_helped() -> None:
     """Eight FFMAs of three even registers: the second waits for two cycles in Allocate, the third behind it in Control."""
     with open_session(REUSE) as session:
+        assert session.info.isa == "sm_80"
         session.goto("start")
         execute(session, "until w0.state == issued and w0.last_pc == 10")
         start = session.cycle
