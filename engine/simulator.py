@@ -47,6 +47,7 @@ from rfview.engine.machine.stages.regions import region_table
 
 
 COPIED_WORDS = 1 << 18
+MARK_CYCLES, MARK_BYTES = 1 << 16, 1 << 25
 LOOK_CYCLES = 1 << 20   # a run is looked at in these intervals: if nothing has issued meanwhile, it may have stopped
 
 
@@ -413,10 +414,16 @@ class Simulator:
             raise self.fault
         return self.cycle - before
 
-    def run(self) -> None:
-        """Run to the end of the last launch. Raises KernelFault."""
+    def run(self, marks: list[Checkpoint] | None = None) -> None:
+        """Run to the end of the last launch. Raises KernelFault.
+
+        marks: gets a copy of the machine after each MARK_CYCLES, as many as MARK_BYTES hold: parts are sooner run again.
+        """
+        room = 0 if marks is None else MARK_BYTES // self.checkpoint(lend=True).nbytes
         while not self.finished:
-            self.step(1 << 20)
+            self.step(MARK_CYCLES - self.cycle % MARK_CYCLES)
+            if marks is not None and len(marks) < room and not self.finished:
+                marks.append(self.checkpoint())
 
     def _prepare(self) -> None:
         """Before the first cycle: compile the step, with progress, unless it is in the cache."""

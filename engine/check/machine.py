@@ -28,7 +28,7 @@ from rfview.engine.launch.spec import LaunchSpec
 from rfview.engine.hazards.watch import Watch
 from rfview.engine.program import HEAP, Module
 from rfview.engine.ptx import Kernels
-from rfview.engine.simulator import Simulator
+from rfview.engine.simulator import Checkpoint, Simulator
 
 # Linux then counts only pages that are touched; Python names it from 3.13 on
 LINUX = sys.platform == "linux" and platform.machine() in ("x86_64", "aarch64")
@@ -120,10 +120,10 @@ class CheckedSimulator(Checking):
                     journal.log[0], journal.mem_index, is_usual=False)
 
 
-    def run(self) -> None:
+    def run(self, marks: list[Checkpoint] | None = None) -> None:
         """Run to the end; machine code on the sub-core is watched for hazards. Raises KernelFault."""
         if not self.is_code:
-            return super().run()
+            return super().run(marks)
         self.watch = Watch(self)
         return self.watch.run()
 

@@ -19,7 +19,7 @@ from rfview.launching import words
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from rfview.engine.simulator import Simulator
+    from rfview.engine.simulator import Checkpoint, Simulator
 
 EPILOG = ("exit codes: 0 fine, 1 not verified (with --check: or something found), 2 bad input, 3 the kernel misbehaved"
           f"\n\n{words.EPILOG}")
@@ -58,11 +58,12 @@ def run(args: argparse.Namespace) -> int:
         kind = CheckedSimulator if args.check else FunctionalSimulator if args.quick else Simulator
         simulator = kind(spec, progress=report, **machine)
         targets = {} if folder is None else targets_of(simulator, folder)
+        marks: list[Checkpoint] | None = None if args.check or args.quick else []
         began = time.perf_counter()
         try:
             simulator.step(1)   # the first cycle compiles or loads the machine, which is not part of the run's time
             began = time.perf_counter()
-            simulator.run()
+            simulator.run(marks)
         finally:
             wall = time.perf_counter() - began
             for _cycle, text in simulator.printed:
@@ -81,12 +82,13 @@ def run(args: argparse.Namespace) -> int:
     summary |= about_energy(simulator, summary["energy_pj"])
     from rfview.sessions.summary.summarise import of_simulator
 
-    words = of_simulator(simulator, findings is None) if simulator.cycle else None
+    is_bad = summary["verified"] is False or bool(simulator.reports)
+    words = of_simulator(simulator, findings is None, marks or ()) if simulator.cycle else None
     summary["summary"] = words.data() if words is not None else None
     if findings is not None:
         summary["check"] = findings.as_dict()
     print(json.dumps(summary) if args.json else text_of(summary) + (f"\n{words.text()}" if words is not None else ""))
-    return 1 if summary["verified"] is False or simulator.reports or (findings is not None and findings.found) else 0
+    return 1 if is_bad or (findings is not None and findings.found) else 0
 
 
 def about_energy(simulator: Simulator, energy: Mapping[str, float]) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -166,8 +167,11 @@ def _middle(first: int, last: int) -> tuple[int, int]:
     return middle, min(last, middle + LOOK)
 
 
-def of_simulator(simulator: Any, with_lines: bool = True) -> Summary:
-    """Return the summary of a finished run. with_lines: a part of it, in its first FARTHEST cycles, is simulated again."""
+def of_simulator(simulator: Any, with_lines: bool = True, marks: Sequence[Any] = ()) -> Summary:
+    """Return the summary of a finished run. with_lines: a part of it, in its first FARTHEST cycles, is simulated again.
+
+    marks: of the run (Simulator.run), to begin at; the simulator itself goes back to one of them.
+    """
     record = simulator.sm.config
     config = {name: int(record[name]) for name in record.dtype.names if record[name].ndim == 0}
     totals = _by_name(simulator.info.stall_names, np.array(simulator.sm.stall_total, np.int64))
@@ -176,9 +180,13 @@ def of_simulator(simulator: Any, with_lines: bool = True) -> Summary:
         return summary_of(facts)
     last = min(simulator.cycle, FARTHEST)
     middle, until = _middle(0, last)
-    twin = simulator.twin()
-    twin.step(max(0, (middle + 1) // CHUNK_CYCLES - EARLIER_CHUNKS) * CHUNK_CYCLES)     # what is read begins here
-    timeline = OnceTimeline(twin, 0 if middle == 0 else middle + 1, until)
+    begin = max(0, (middle + 1) // CHUNK_CYCLES - EARLIER_CHUNKS) * CHUNK_CYCLES    # what is read begins here
+    if near := [mark for mark in marks if mark.cycle <= begin]:
+        simulator.restore(near[-1])
+    else:
+        simulator = simulator.twin()
+    simulator.step(begin - simulator.cycle)
+    timeline = OnceTimeline(simulator, 0 if middle == 0 else middle + 1, until)
     return _of_part(Session(timeline), facts, 0, last)
 
 
