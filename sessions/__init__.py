@@ -33,9 +33,22 @@ Verbs are functions over a session, each in the room for its subject; Session do
 
 from __future__ import annotations
 
-from rfview.sessions.cursor import Stop
-from rfview.sessions.session import Session
-from rfview.sessions.targets import open_session
-from rfview.sessions.timeline.base import Overview, Timeline
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rfview.sessions.cursor import Stop
+    from rfview.sessions.session import Session
+    from rfview.sessions.targets import open_session
+    from rfview.sessions.timeline.base import Overview, Timeline
 
 __all__ = ["Overview", "Session", "Stop", "Timeline", "open_session"]
+HOMES = {"Overview": "timeline.base", "Session": "session", "Stop": "cursor", "Timeline": "timeline.base",
+         "open_session": "targets"}
+
+
+def __getattr__(name: str) -> Any:
+    """Import one of the names above on first use: who counts the lines of a run needs a third of this package."""
+    if name not in HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{HOMES[name]}"), name)

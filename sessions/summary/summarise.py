@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,16 +12,18 @@ from rfview.engine.chunk import CHUNK_CYCLES
 from rfview.engine.errors import InputError
 from rfview.engine.stalls import NO_WARP
 from rfview.sessions.causes.account import EARLIER_CHUNKS
-from rfview.sessions.compare.comparison import has_ended
 from rfview.sessions.energy import counts_of
 from rfview.sessions.lines.counts import Counts, count_instructions
-from rfview.sessions.lines.table import LineTable
-from rfview.sessions.session import Session
+from rfview.sessions.lines.table import LineTable, lines_of
 from rfview.sessions.summary.facts import Facts
 from rfview.sessions.summary.floors import Floor
 from rfview.sessions.summary.rules import LEAST, RULES
-from rfview.sessions.summary.runs import Run, last_runs
 from rfview.sessions.timeline.once import OnceTimeline
+
+if TYPE_CHECKING:
+    from rfview.sessions.session import Session
+    from rfview.sessions.summary.runs import Run
+    from rfview.sessions.timeline.base import Timeline
 
 MOST = 5
 LOOK = 1 << 12          # cycles in which it is counted at once who held whom: a fraction of a second
@@ -116,6 +118,9 @@ def summarise(session: Session) -> Summary:
 
 def of_counts(session: Session, counts: Counts) -> Summary:
     """Return the summary of a session's cycles before counts.last, from its first. counts: of these, by instruction."""
+    from rfview.sessions.compare.comparison import has_ended    # start-up: a simulator's summary needs neither
+    from rfview.sessions.summary.runs import last_runs
+
     timeline = session.timeline
     table = session.lines or LineTable(session.info, ptx=True)
     made = summary_of(facts_of(session, counts, table), table, has_ended(timeline) and counts.last == timeline.last)
@@ -135,12 +140,12 @@ def facts_of(session: Session, counts: Counts | None = None, table: LineTable | 
                   {name: int(record[name]) for name in record.dtype.names if record[name].ndim == 0})
     if counts is None or table is None:
         return facts
-    return _with_lines(facts, session, counts, table)
+    return _with_lines(facts, timeline, counts, table)
 
 
-def _with_lines(facts: Facts, session: Session, counts: Counts, table: LineTable) -> Facts:
-    """Return facts with who held whom, by line, as counted in a session."""
-    names = [*(line.text if session.lines else f"PTX line {line.line}" for line in table.lines), "code without a line"]
+def _with_lines(facts: Facts, timeline: Timeline, counts: Counts, table: LineTable) -> Facts:
+    """Return facts with who held whom, by line, as counted in a timeline."""
+    names = [*(line.text if lines_of(timeline) else f"PTX line {line.line}" for line in table.lines), "code without a line"]
     where = np.where(table.of_pc < 0, len(table.lines), table.of_pc)
     return replace(facts, by_pc=counts.causes, issued=counts.issued, line_of=where, num_lines=len(table.lines),
                    counted=int(counts.states[:-1].sum()), name_of=lambda at: names[at])
@@ -148,16 +153,16 @@ def _with_lines(facts: Facts, session: Session, counts: Counts, table: LineTable
 
 def of_recording(session: Session) -> Summary:
     """Return the summary of a recording's run that has ended; lines as far as cycles are stored: nothing is simulated."""
-    return _of_part(session, facts_of(session), *(session.timeline.stored or (0, 0)))
+    return _of_part(session.timeline, facts_of(session), *(session.timeline.stored or (0, 0)))
 
 
-def _of_part(session: Session, facts: Facts, first: int, last: int) -> Summary:
+def _of_part(timeline: Timeline, facts: Facts, first: int, last: int) -> Summary:
     """Return the summary of a run, with lines from LOOK cycles in the middle of first..last-1, or none if that is empty."""
     middle, until = _middle(first, last)
     if middle >= until:
         return summary_of(facts)
-    table = session.lines or LineTable(session.info, ptx=True)
-    facts = _with_lines(facts, session, count_instructions(session.timeline, middle, until), table)
+    table = lines_of(timeline) or LineTable(timeline.info, ptx=True)
+    facts = _with_lines(facts, timeline, count_instructions(timeline, middle, until), table)
     return summary_of(facts if until - middle == facts.cycles else replace(facts, window=(middle, until)), table)
 
 
@@ -187,7 +192,7 @@ def of_simulator(simulator: Any, with_lines: bool = True, marks: Sequence[Any] =
         simulator = simulator.twin()
     simulator.step(begin - simulator.cycle)
     timeline = OnceTimeline(simulator, 0 if middle == 0 else middle + 1, until)
-    return _of_part(Session(timeline), facts, 0, last)
+    return _of_part(timeline, facts, 0, last)
 
 
 def _by_name(names: dict[int, str], totals: np.ndarray) -> dict[str, int]:

@@ -12,6 +12,9 @@ import pytest
 
 import rfview
 from rfview.cli import main
+from rfview.engine import kernels
+from rfview.engine import simulator as simulator_module
+from rfview.engine.launch import load_launch_file
 from rfview.sessions import open_session
 from rfview.sessions.branches.fork import fork
 from rfview.sessions.commands.table import execute
@@ -169,6 +172,16 @@ def test_lines_of_a_long_run_are_those_of_a_part_which_is_said(monkeypatch: pyte
     first, last = found.window
     assert last - first == 200 and 0 <= first <= (found.cycles - 200) // 2
     assert f"lines: counted in the cycles {first:,} to {last:,}" in found.text() and "uncoalesced" in fired(found)
+
+
+def test_a_copy_on_the_way_gives_the_same_sentences(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(simulator_module, "MARK_CYCLES", 1500)
+    monkeypatch.setattr(summarise_module, "EARLIER_CHUNKS", 2)      # so that the part begins within the run
+    simulator, marks = simulator_module.Simulator(load_launch_file(kernels.path("vectoradd"))), []
+    simulator.run(marks)
+    expected = of_simulator(simulator)
+    assert [mark.cycle for mark in marks[:2]] == [1500, 3000] and of_simulator(simulator, marks=marks) == expected
+    assert expected.window is not None and simulator.cycle == expected.window[1], "the simulator itself has gone back"
 
 
 def test_the_command_and_rfview_run_give_the_sentences(capsys: pytest.CaptureFixture[str]) -> None:
