@@ -44,7 +44,8 @@ def main() -> int:
             rows += designs.rows(args.runs)
         if "bundled" in args.parts:
             say("sizes of recordings of all bundled kernels")
-            result["bundled_bytes_per_cycle"] = measure.bundled(Path(folder))
+            result["bundled_bytes_per_cycle"] = measure.bundled(Path(folder), "fermi")
+            result["subcore_bytes_per_cycle"] = measure.bundled(Path(folder), "ampere", ["gemm"])
         if "long" in args.parts:
             rows += long(Path(folder), args)
         if "by_default" in args.parts:

@@ -25,6 +25,9 @@ def judge(found: dict[str, Any]) -> list[dict[str, Any]]:
     if "bundled_bytes_per_cycle" in found:
         rows.append(row("recording, geometric mean of the bundled kernels",
                         geometric_mean(found["bundled_bytes_per_cycle"].values()), "bytes per cycle", at_most=85))
+    for name, size in found.get("subcore_bytes_per_cycle", {}).items():
+        rows.append(row(f"recording, bytes per cycle relative to Fermi's core: {name} on ampere",
+                        size / found["bundled_bytes_per_cycle"][name], "x", at_most=1.5))
     start = found.get("start", {})
     for name, what, goal in (("warm_run_vectoradd_s", "rfview run vectoradd, warm cache", 1),
                              ("cold_run_hotspot_s", "rfview run hotspot, nothing compiled", 30),

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -186,14 +186,15 @@ def workload(name: str, recorded: dict[str, Any], folder: Path, runs: int) -> di
     }
 
 
-def bundled(folder: Path) -> dict[str, float]:
-    """Return the bytes per cycle of a recording of each bundled kernel, under sram and gto."""
+def bundled(folder: Path, preset: str, names: Sequence[str] = ()) -> dict[str, float]:
+    """Return the bytes per cycle of a full recording of bundled kernels, by default of the core ones, under sram."""
     from rfview.engine import kernels
     from rfview.engine.simulator import Simulator
     from rfview.sessions.file.writer import record
 
     path = folder / "bundled.rfs"
-    found = {name: record(Simulator(load_launch_file(kernels.path(name))), path).bytes_per_cycle for name in kernels.CORE}
+    found = {name: record(Simulator(load_launch_file(kernels.path(name)), preset=preset), path).bytes_per_cycle
+             for name in names or kernels.CORE}
     path.unlink()
     return {name: round(size, 2) for name, size in found.items()}
 
