@@ -280,7 +280,7 @@ def totals_lines(picture: ComparePicture, width: int, height: int) -> list[Line]
     for name, x, y in shown[: max(0, height - 2)]:
         look = known.get(name)
         row = Row(width).add(" ").add(look.glyph if look else " ", "fg:" + look.role if look else "text")
-        row.to(3).add(name[:17], "text").right(31, number(x), "bold").right(43, number(y), "dim")
+        row.to(3).add(name[:18], "text").right(31, number(x), "bold").right(43, number(y), "dim")
         row.right(55, signed(y - x), "changed" if x != y else "dim")
         cells = round(abs(y - x) / top * half)
         bar = ("█" * cells).rjust(half) + "│" if y < x else " " * half + "│" + "█" * cells
