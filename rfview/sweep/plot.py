@@ -42,11 +42,14 @@ def run_of(folder: Path, text: str, keys: Collection[str] | None = None) -> list
         if not name.strip() or not value.strip():
             raise InputError(f"--open {text}: expected NAME=VALUE,.., as in kernel=gemm,design=hrf")
     table = dataset.read(folder, [column for column in BY_NAME if column not in ("stalls", "counts", "finished")])
-    found = [row for row in table.to_pylist(maps_as_pydicts="strict")
-             if row["outcome"] != rows.FAILED and (keys is None or row["key"] in keys)
-             and all(str(group(row, name.strip())) == value.strip() for name, value in wanted.items())]
+    ran = [row for row in table.to_pylist(maps_as_pydicts="strict")
+           if row["outcome"] != rows.FAILED and (keys is None or row["key"] in keys)]
+    found = [row for row in ran if all(str(group(row, name.strip())) == value.strip() for name, value in wanted.items())]
     if not found:
-        raise InputError(f"--open {text}: {folder} has no run with these values")
+        there = {name: list(dict.fromkeys(str(group(row, name.strip())) for row in ran)) for name in wanted}
+        unknown = next((name for name in wanted if wanted[name].strip() not in there[name]), None)
+        known = f"; {unknown.strip()} is {', '.join(sorted(there[unknown]))}" if unknown is not None else ""
+        raise InputError(f"--open {text}: {folder} has no run with these values{known}")
     if len(found) > 1:
         names = [*("kernel", "design", "scheduler", "preset", "engine"), *dict.fromkeys(
             name for row in found for name in row["settings"] or {})]

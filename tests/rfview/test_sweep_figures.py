@@ -235,7 +235,7 @@ def test_a_cell_opens_as_the_run_it_stands_for(tmp_path: Path) -> None:
         "--set", "mine.width=2"]
     with pytest.raises(InputError, match=r"2 runs have these values; add kernel \(k1, k2\)"):
         plot.run_of(folder, "design=stt")
-    with pytest.raises(InputError, match="no run"):
+    with pytest.raises(InputError, match="no run with these values; kernel is k1, k2"):
         plot.run_of(folder, "design=stt,kernel=k9")
 
 
