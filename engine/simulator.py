@@ -223,7 +223,7 @@ class Simulator:
         """Raise InputError if the preset's core cannot run this kind of program."""
         is_code = is_machine_code(self.placement.insts)
         if is_code and self.config.core == "collector":
-            raise InputError(f"{self.module.path}: machine code does not run on Fermi's core, that of preset "
+            raise InputError(f"{self.spec.name}: machine code does not run on Fermi's core, that of preset "
                              f"{self.config.preset}; take --preset ampere, or rfview run --quick for its values only")
         if not is_code and self.config.core == "subcore":
             raise InputError(f"preset {self.config.preset}: its core runs machine code, and {self.spec.name} is PTX; leave "

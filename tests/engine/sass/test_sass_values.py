@@ -124,7 +124,7 @@ def test_constants_are_the_modules_or_those_of_the_launch_file(given):
 
 def test_a_core_for_ptx_refuses_machine_code():
     spec = launch_of_text(LAUNCH, "scaled", {"out": np.zeros(32, np.uint32)}, {})
-    with pytest.raises(InputError, match=r"scaled\.sass: machine code does not run on Fermi's core"):
+    with pytest.raises(InputError, match=r"scaled: machine code does not run on Fermi's core"):
         Simulator(spec, source=(SCALED, "scaled.sass"))
 
 
