@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import posixpath
 import stat
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -41,10 +42,14 @@ def source_texts(places: Locations, folders: Iterable[Path]) -> list[Text]:
     return texts
 
 
-def texts_beside(ptx: str, folder: Path) -> dict[str, str]:
-    """Return the texts of the source files in the folder of a PTX text that it names, by their names in that folder."""
-    texts = ((posixpath.basename(entry.path), entry.text) for entry in source_texts(locations(ptx), [folder]))
-    return {name: text for name, text in texts if (folder / name).is_file()}
+def texts_to_copy(ptx: str, folders: Iterable[Path]) -> dict[str, str]:
+    """Return the texts of the source files that a PTX text names, by the names under which they are found beside it.
+
+    Of files with the same name in several folders none: the copy of one would be taken for the others.
+    """
+    texts = source_texts(locations(ptx), folders)
+    names = Counter(posixpath.basename(entry.path) for entry in texts)
+    return {name: entry.text for entry in texts if names[name := posixpath.basename(entry.path)] == 1}
 
 
 def _text_of(file: SourceFile, beside: list[Path], most: int) -> str | None:

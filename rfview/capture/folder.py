@@ -15,7 +15,7 @@ from rfview.capture.memory import Allocation
 from rfview.capture.textures import table_of
 from rfview.engine import files
 from rfview.engine.errors import InputError
-from rfview.engine.launch.sources import texts_beside
+from rfview.engine.launch.sources import texts_to_copy
 from rfview.engine.sass.listing import is_listing
 
 LAUNCH = "launch.toml"
@@ -26,7 +26,8 @@ Named = dict[int, str]
 def write(taken: Taken, folder: Path, beside: Iterable[Path] = ()) -> Path:
     """Write a launch into a folder, which is created if necessary; return the path of its launch file.
 
-    beside: folders of the program, in which source files that the PTX names without a path are found: Triton's are.
+    beside: folders of the program, in which source files that the PTX names without a path are found: Triton's are. Source
+    files are copied, so that the folder can be sent.
     Raises InputError if something cannot be written, or the folder contains something else.
     """
     if folder.exists() and not folder.is_dir():
@@ -58,8 +59,7 @@ def write(taken: Taken, folder: Path, beside: Iterable[Path] = ()) -> Path:
                 _save(folder / file, as_array(held, after))
             tables += [f"[expect.{key}]", f'file = "{file}"', "rtol = 0.0"]
     files.write(folder / _module_file(taken), taken.module.text)
-    sources = {name: text for one in reversed([*beside]) for name, text in texts_beside(taken.module.text, one).items()}
-    for name, text in sources.items():
+    for name, text in texts_to_copy(taken.module.text, beside).items():
         files.write(folder / name, text)
     files.write(folder / LAUNCH, "\n".join([*_head(taken), *tables]) + "\n")
     return folder / LAUNCH

@@ -166,7 +166,7 @@ def typed(args: argparse.Namespace, kernel: str) -> list[str]:
 
 def write(args: argparse.Namespace, kernel: str, folder: Path) -> Path:
     """Write the launch file, PTX and arrays of a launch to a folder; return the launch file. Raises InputError."""
-    from rfview.engine.launch.sources import texts_beside
+    from rfview.engine.launch.sources import texts_to_copy
     from rfview.launching import sources
     from rfview.launching.arguments import from_words
     from rfview.launching.session import block_of
@@ -189,7 +189,7 @@ def write(args: argparse.Namespace, kernel: str, folder: Path) -> Path:
             text = text.replace(table, f'{table}file = "{file}"\n')
     files.write(folder / source.file, source.ptx)
     if source.folder is not None:
-        for name, content in texts_beside(source.ptx, source.folder).items():
+        for name, content in texts_to_copy(source.ptx, [source.folder]).items():
             files.write(folder / name, content)
     target = folder / f"{files.stem_of(source.name)}.toml"
     files.write(target, text)

@@ -303,7 +303,7 @@ RULES: tuple[Rule, ...] = (
     Rule("shared_conflicts", "a line's shared accesses take more than 1.5 times the ideal passes",
          "Best Practices Guide, Shared Memory and Memory Banks", _shared_conflicts),
     Rule("contention", "more than 4 lanes of a line's atomics change the same word",
-         "GK110 whitepaper: one atomic operation per clock at a common address", _contention),
+         "NVIDIA's GK110 whitepaper, atomics", _contention),
     Rule("operand_banks", "bank_conflict has 5 % of the warp-cycles", "HC-RF section IV-A", _operand_banks),
     Rule("allocate", "dispatch_stall has 5 % of the warp-cycles, and operands or results were refused",
          "MICRO'25 section 5.1.1: Allocate waits for read ports", _allocate),

@@ -15,6 +15,7 @@ import rfview
 from rfview import cli
 from rfview.engine import kernels, ptx
 from rfview.engine.errors import InputError, KernelFault
+from rfview.engine.launch.sources import texts_to_copy
 from rfview.launching import nvrtc
 from rfview.launching.arguments import from_words
 from rfview.launching.signature import _mangled_types, formals
@@ -185,6 +186,30 @@ def test_source_files_beside_the_ptx_are_found(tmp_path: Path, capsys: pytest.Ca
     words = ["--arg", "x=f4[1]:1", "--block", "1"]
     assert cli.main(["script", f"{path}::scale", *words, "-c", "goto end; lines"]) == 0
     assert "x[i] *= 2;" in capsys.readouterr().out
+
+
+def test_sources_are_copied_with_a_launch_unless_two_have_the_same_name(tmp_path: Path) -> None:
+    (tmp_path / "lib").mkdir()
+    for name in ("a.py", "b.py", "lib/b.py"):
+        (tmp_path / name).write_text(f"# {name}\n")
+    ptx = f"""
+        .version 8.0
+        .target sm_80
+        .address_size 64
+        .visible .entry k() {{
+            .loc 1 1 0
+            ret;
+            .loc 2 1 0
+            ret;
+            .loc 3 1 0
+            ret;
+        }}
+        .file 1 "a.py"
+        .file 2 "{tmp_path}/b.py"
+    """
+    third = f'        .file 3 "{tmp_path}/lib/b.py"\n'
+    assert texts_to_copy(ptx, [tmp_path]) == {"a.py": "# a.py\n", "b.py": "# b.py\n"}
+    assert texts_to_copy(ptx + third, [tmp_path / "lib", tmp_path]) == {"a.py": "# a.py\n"}
 
 
 def test_the_command_line_runs_ptx_with_arguments(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
