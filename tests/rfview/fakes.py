@@ -13,6 +13,7 @@ from rfview.engine import plugin, stalls
 from rfview.engine import state as layout
 from rfview.engine.chunk import Writes
 from rfview.engine.info import DesignSpec, Instruction, Launch, RunInfo, Text
+from rfview.engine.machine.cores.subcore.stalls import STALLS as SUBCORE_STALLS
 from rfview.engine.program import SPACES
 from rfview.engine.snapshot import Snapshot
 from rfview.sessions.layout import Layout
@@ -59,7 +60,7 @@ def make_info(design: str = "sram") -> RunInfo:
         num_warps=NUM_WARPS, num_banks=NUM_BANKS, num_schedulers=2, clock_mhz=700,
         registers_per_thread=REGISTERS, main_rows=1024, recorded_rows=1024, arena_words=64, shared_words=16, global_word=16,
         local_word=64, param_word=64, design_title="banked SRAM", design_source="", events=[], design_events=[],
-        stalls=list(plugin.stalls().values()), activities=[], energy_pj={}, technology={},
+        stalls=[stall for stall in plugin.stalls().values() if stall not in SUBCORE_STALLS], activities=[], energy_pj={}, technology={},
         compile_notes=[], setting_notes=[], spilled_words=0, register_limit=63,
         panels=[], program=program, ptx=[Text(path="gemm.ptx", text="\n".join(lines))], sources=[],
         virtual={"gemm_tile": [("%f12", 0, 8, 12, 1), ("%r2", 0, 14, 2, 1), ("%f13", 4, 6, 13, 1)]},
