@@ -53,14 +53,14 @@ def warp_row(scene: Scene, warp: int, width: int) -> Line:
     row = list_row(width, focus)
     row.add(f"{warp:>2}", base).to(4).add(look.glyph, "st:" + look.role).to(6)
     past = 2 if width < 18 else 7 if width < 20 else 8 + max(0, width - 30)
-    if width >= 30:
-        past -= scene.info.is_machine_code      # "SB2 queue", "SB2 in 18" and a blank before the history
     if width >= 60:
         past = width - 36
     if look.name in NO_WARP:
         row.add("" if width < 28 else look.name, "faint")
     else:
         _words(row, scene, warp, width, base, changed)
+    if width >= 28:
+        past = min(past, width - 2 - row.x)     # "R48 in 15" and a blank before the history
     codes = scene.window[-past:, warp].tolist() if scene.window.size else []
     row.to(width - past - 1 + (width < 18) + (past - len(codes)))
     row.cells(run_cells(scene, codes, now_last=width >= 18, loud=width >= 60))

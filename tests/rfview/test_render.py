@@ -632,6 +632,13 @@ def test_two_columns_of_warps_give_spare_cells_to_the_history(scene: Scene, widt
     assert all(line.plain[cell - cycles - 2] == " " and line.plain[cell - cycles - 1] != " " for line in lines[1:5])
 
 
+def test_a_blank_stands_between_what_a_warp_waits_for_and_its_history(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(warps, "waits_for", lambda scene, warp: "R48 in 15")
+    for width in (28, 30, 39, 59):
+        row = warps.warp_row(scene, scene.warp, width).plain
+        assert len(row) == width and "R48 in 15 " in row
+
+
 def test_the_active_set_is_told_with_the_collectors() -> None:
     """two_level: the warps of the set, each with its state, and how many wait outside; none under lrr."""
     with open_session(RECORDED / "dead.rfs") as session:
