@@ -25,7 +25,7 @@ OTHERS = {"VOTEU": "uniform", "VIADD": "either"}    # either: done by the units 
 COUNTED_DOUBLE = frozenset({75, 80, 86, 87, 89, 120})
 # .. and of them, those with units of their own for it, which read their operands on time
 OWN_DOUBLE = frozenset({80})
-# .. in which the two words of IMAD.WIDE are two cycles apart (mined)
+# .. in which the two words of IMAD.WIDE, and of the addend of it and IMAD.HI, are two cycles apart (mined)
 LATE_WIDE = frozenset({90})
 
 Guard = tuple[int, int]     # predicate, whether it is negated
@@ -83,6 +83,7 @@ def _effects(inst: Any, text: str, sm: int) -> Effects:
     control = int(inst["control"])
     kind = kind_of(text, control, sm)
     number = CLASSES.index(kind.partition(".")[0]) if kind != "either" else 0
+    pipe = CLASSES.index("load_shared") if kind == "shuffle" else number        # of shared memory
     is_variable = number >= FIRST_VARIABLE or kind == "double" and sm in COUNTED_DOUBLE
     write, read = (0 if counter == NO_BARRIER else 1 << counter for counter in (control >> 5 & 7, control >> 8 & 7))
     guard = None if int(inst["guard"]) == NO_PRED else (PREDICATE + int(inst["guard"]), int(inst["guard_negate"]))
@@ -99,21 +100,24 @@ def _effects(inst: Any, text: str, sm: int) -> Effects:
         reads = [(register, "late" if role == "operand" and register == int(inst["src"][5]) else role)
                  for register, role in reads]
     return Effects(tuple(reads), tuple(writes_of(inst)), guard, kind,
-                   -1 if not is_variable else number if kind == "double" else FIRST_VARIABLE, number if is_variable else -1,
+                   -1 if not is_variable else number if kind == "double" else FIRST_VARIABLE, pipe if is_variable else -1,
                    write, read, wait, base_opcode(text) == "DEPBAR", gap_of(control), reuse,
                    int(inst["op"]) == isa.OP_BAR, number == CLASSES.index("branch"))
 
 
 def kind_of(text: str, control: int, sm: int) -> str:
-    """Return an instruction's class, "half.mma" (halves by the tensor unit, which take longer), "either" or "wide.late"."""
+    """Return an instruction's class, or a kind of it that takes longer or less: "half.mma" (by the tensor unit), "either",
+    "wide.late", "uniform.moved" (R2UR without a counter).
+    """
     if "HFMA2.MMA" in text:
         return "half.mma"
-    if "IMAD.WIDE" in text and sm in LATE_WIDE:
-        return "wide.late"
     opcode = base_opcode(text)
+    if sm in LATE_WIDE and CLASSES[class_of(text, control)] == "wide":
+        return "wide.late"
     if opcode in OTHERS:
         return OTHERS[opcode]
-    return CLASSES[class_of(text, control)]
+    name = CLASSES[class_of(text, control)]
+    return "uniform.moved" if opcode == "R2UR" and name == "uniform" else name
 
 
 def reads_of(inst: Any, guard: Guard | None) -> list[tuple[int, str]]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from rfview.engine.hazards.effects import OWN_DOUBLE, UNIFORM, Effects, Guard, effects_of, name_of
+from rfview.engine.hazards.effects import OWN_DOUBLE, PREDICATE, UNIFORM, Effects, Guard, effects_of, name_of
 from rfview.engine.hazards.latencies import needed, result_cycles
 from rfview.engine.hazards.paths import Paths, Place
 from rfview.engine.program import Kernel
@@ -170,10 +170,12 @@ class Flow:
                 del state[key]
             elif item.guard is not None and item.guard[0] in written:
                 state[key] = item._replace(guard=None)
-            elif key.what == READ or key.what == WRITE and not item.covers:
+            elif key.what == READ or key.what == WRITE and not self.effects[key.pc].write:
                 state[key] = item._replace(covers=item.covers | self._rides(own, key))
         if own.is_variable:
-            state |= {Key(WRITE, register, pc): Item(0, own.write, own.guard) for register in own.writes}
+            # the predicate of an atomic is known from its address
+            state |= {Key(WRITE, register, pc): Item(0, own.write | own.read * (register >= PREDICATE), own.guard)
+                      for register in own.writes}
             if not (own.kind == "double" and self.sm in OWN_DOUBLE):
                 state |= {Key(READ, register, pc): Item(0, own.write | own.read, own.guard)
                           for register, _ in own.reads if register < UNIFORM}

@@ -26,10 +26,11 @@ _BOUNDS = {
 }
 ALU, FP, MEMORY, VARIABLE, BRANCH, DOUBLE = range(6)
 UNIFORM_CYCLES, UNIFORM_PREDICATE_CYCLES, UNIFORM_GUARD_CYCLES = 2, 4, 5
-WIDE_CYCLES = 2         # between the words of IMAD.WIDE
+MOVED_CYCLES = 13       # until a uniform instruction can read what R2UR of sm_90 moved
+WIDE_CYCLES = 2         # between the words of IMAD.WIDE, and of its addend
 HALF_CYCLES = (6, 4)    # between halves; Turing and later
 TENSOR_OPERAND = (6, 7)     # from an instruction of fixed latency to one for tensor cores
-# a predicate as an operand: of FMA a cycle later; as a guard or a branch's condition
+# a predicate as an operand: of FMA a cycle later, but for FMA's own; as a guard or a branch's condition
 PREDICATE_CYCLES, GUARD_CYCLES, GUARD_CYCLES_TURING, DOUBLE_PREDICATE, DOUBLE_GUARD = 4, 13, 12, 6, 14
 
 
@@ -37,6 +38,8 @@ def needed(producer: Effects, register: int, consumer: Effects, role: str, sm: i
     """Return the cycles from issue to issue after which a consumer reads a producer's result of fixed latency."""
     if register >= PREDICATE:
         return _of_predicate(producer, consumer, role, sm)
+    if producer.kind == "uniform.moved":
+        return MOVED_CYCLES
     if producer.kind == "uniform" or register >= UNIFORM:
         return UNIFORM_CYCLES
     if producer.kind == consumer.kind == "half":
@@ -45,7 +48,7 @@ def needed(producer: Effects, register: int, consumer: Effects, role: str, sm: i
     bounds = _BOUNDS[kind][sm > 75]
     if consumer.kind in TENSOR and producer.kind not in TENSOR:
         return max(TENSOR_OPERAND[sm > 75], bounds[FP])
-    early = WIDE_CYCLES * (role == "late" or producer.kind == "wide.late" and register == producer.writes[0])
+    early = WIDE_CYCLES * (role == "late" or producer.kind == "wide.late" and register + 1 in producer.writes)
     return (min(bounds[:2]) if consumer.kind == "either" else bounds[_column(consumer, role)]) - early
 
 
@@ -67,13 +70,15 @@ def _of_predicate(producer: Effects, consumer: Effects, role: str, sm: int) -> i
         return DOUBLE_GUARD if is_condition else DOUBLE_PREDICATE
     if is_condition:
         return GUARD_CYCLES if sm > 75 else GUARD_CYCLES_TURING
-    return PREDICATE_CYCLES + (consumer.kind in FMA)
+    return PREDICATE_CYCLES + (consumer.kind in FMA and producer.kind not in FMA)
 
 
 def result_cycles(effects: Effects, sm: int) -> int:
     """Return the cycles after which the next instruction of the same kind can read a result: its place in write order."""
     if effects.kind in ("uniform", "branch"):
         return 1
+    if effects.kind == "uniform.moved":
+        return MOVED_CYCLES - 1
     bounds = _BOUNDS["fma" if effects.kind in FMA else effects.kind][sm > 75]
     if effects.kind in TENSOR:
         return bounds[ALU] - 1          # mined: their results may be overwritten by ones that come in the same cycle

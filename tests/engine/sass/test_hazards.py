@@ -13,6 +13,7 @@ from rfview.engine.hazards.flow import Hazard, hazards_of
 from rfview.engine.machine_code import MACHINE_INST
 from rfview.engine.program import Kernel
 from rfview.engine.sass.module import module_of_listing
+from tests.engine.sass.test_driver import listing
 from tests.subcore_machine import encoded, end
 from tests.subcore_programs import GOLDENS, Golden, parse
 
@@ -70,6 +71,34 @@ def test_a_dependence_that_is_not_covered_is_found(program: str, hazard: Hazard)
 ])
 def test_a_dependence_that_is_covered_is_not_found(program: str) -> None:
     assert hazards_of(kernel_of(program)) == []
+
+
+# architecture, lines of control words and instructions with what ptxas counts on, the same with less, the hazard then
+OF_PTXAS = [
+    (80, "B------:R-:W-:-:S04 IMAD.WIDE.U32 R4, P0, R2, R3, R4; IMAD.X R6, RZ, RZ, R7, P0", "S04", "S03", (1, "P0", "RAW", 0)),
+    (80, "B------:R-:W-:-:S04 IADD3 R4, P0, R2, R3, RZ; IADD3.X R6, R5, R7, RZ, P0, !PT", "S04", "S03", (1, "P0", "RAW", 0)),
+    (90, "B------:R-:W-:-:S02 IMAD.MOV.U32 R5, RZ, RZ, R3; IMAD.HI.U32 R6, R2, R3, R4", "S02", "S01", (1, "R5", "RAW", 0)),
+    (90, "B------:R-:W-:-:S04 IMAD.MOV.U32 R4, RZ, RZ, R3; IMAD.HI.U32 R6, R2, R3, R4", "S04", "S02", (1, "R4", "RAW", 0)),
+    (90, "B------:R-:W-:-:S13 R2UR UR4, R2; UMOV UR5, UR4", "S13", "S12", (1, "UR4", "RAW", 0)),
+    (80, "B------:R-:W0:-:S02 R2UR UR4, R2; B0-----:R-:W-:-:S02 UMOV UR5, UR4", "B0-", "B--", (1, "UR4", "RAW", 0)),
+    (80, "B------:R-:W-:-:S02 LDS R4, [R2]; B------:R-:W0:-:S02 SHFL.UP PT, R5, R3, 0x1, RZ; B0-----:R-:W-:-:S05 MOV R6, R4", "W0",
+     "W1", (2, "R4", "RAW", 0)),
+    (80, "B------:R0:W-:-:S02 ATOM.E.ADD.F16x2.RN.STRONG.GPU P0, RZ, [R2.64], R5; B0-----:R-:W-:-:S05 @P0 EXIT", "R0", "R1",
+     (1, "P0", "RAW", 0)),
+    (80, "B------:R-:W0:-:S02 QSPC.E.S P0, RZ, [R2]; B0-----:R-:W-:-:S05 @P0 EXIT", "W0", "W1", (1, "P0", "RAW", 0)),
+]
+
+
+@pytest.mark.parametrize(("sm", "lines", "whole", "less", "hazard"), OF_PTXAS)
+def test_what_ptxas_counts_on_is_no_hazard_and_less_is_one(sm: int, lines: str, whole: str, less: str,
+                                                           hazard: tuple[int, str, str, int]) -> None:
+    def found(text: str) -> list[tuple[int, str, str, int]]:
+        body = "\n".join([*text.split("; "), "EXIT"])
+        kernel = module_of_listing(listing(body, sm=sm), "k.sass").kernels["k"]
+        return [(one.pc, one.register, one.kind, one.producer) for one in hazards_of(kernel)]
+
+    assert found(lines) == []
+    assert hazard in found(lines.replace(whole, less, 1))
 
 
 def test_a_hazard_around_a_loop_is_found() -> None:

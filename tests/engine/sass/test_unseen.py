@@ -12,6 +12,7 @@ from rfview.engine.machine.stages import convergence
 from rfview.engine.sass.cubin import GENERIC64, OBJECT, Cubin, Relocation, Section, Symbol
 from rfview.engine.sass.disassemble import _variables
 from rfview.engine.sass.module import module_of_listing
+from rfview.engine.simulator import Simulator
 from rfview.engine.state import NONE8, SPLIT_BSYNC, SPLIT_FREE, SPLIT_READY
 from tests.engine.machine_programs import plain_only
 from tests.engine.sass.test_driver import BEGIN, END, WAYS, listing, run
@@ -43,6 +44,19 @@ def test_what_ptxas_makes_of_an_atomic_addition_of_one_finds_its_first_lane(kind
                  "B------:R-:W-:-:S01 VOTEU.ANY UR4, UPT, PT", "B------:R-:W-:-:S01 MOV R6, RZ",     # ptxas's own stall counts
                  "B------:R-:W-:-:S15 UFLO.U32 UR4, UR4", "MOV R4, UR4")
     assert got[8:, 0].tolist() == [31] * 24
+
+
+@plain_only
+@pytest.mark.nojit
+@pytest.mark.parametrize("kind, more", [*WAYS[:1], (Simulator, {"preset": "hopper"})])
+def test_the_upper_word_that_imad_hi_of_sm_90_adds_is_read_late_and_r2ur_without_a_counter_ends_in_time(kind, more, tmp_path):
+    lines = ("MOV R6, 0x5", "MOV R7, 0x0", "MOV R8, 0x10000", "MOV R9, 0x70000",
+             "B------:R-:W-:-:S02 IMAD.MOV.U32 R7, RZ, RZ, R2", "B------:R-:W-:-:S05 IMAD.HI.U32 R4, R8, R9, R6",     # ptxas's own stall counts
+             "B------:R-:W-:-:S13 R2UR UR4, R9", "B------:R-:W-:-:S02 UIADD3 UR5, UR4, 0x1, URZ", "MOV R5, UR5")
+    text = listing("\n".join((BEGIN, *lines, END)), sm=90)
+    got = run(kind, tmp_path, text, **more).buffers()["out"].astype(np.uint32)
+    assert got[:, 0].tolist() == [7 + lane for lane in range(32)], "the upper word of 0x10000 * 0x70000 + (lane << 32 | 5)"
+    assert got[:, 1].tolist() == [0x70001] * 32
 
 
 @plain_only

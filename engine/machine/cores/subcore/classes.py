@@ -16,7 +16,7 @@ NO_BARRIER = 7
 _OPCODES = {
     "none": "NOP CLK CS2R CS2UR DEPBAR ERRBAR CCTL PMTRIG",
     "alu": "IADD3 IADD VIADD LOP3 LOP SHF SHL SHR MOV SEL ISETP FMNMX FMNMX3 PRMT LEA IMNMX VIMNMX VIMNMX3 VIADDMNMX IABS "
-           "SGXT BMSK VABSDIFF VABSDIFF4 FSEL FSETP FSET PLOP3 PSETP P2R R2P VOTE I2FP F2FP BMOV QSPC",
+           "SGXT BMSK VABSDIFF VABSDIFF4 FSEL FSETP FSET PLOP3 PSETP P2R R2P VOTE I2FP F2FP BMOV",
     "fma": "FFMA FADD FMUL FADD2 FMUL2 FFMA2 FSWZADD",
     "imad": "IMAD IDP IMUL",
     "half": "HADD2 HFMA2 HMUL2 HSETP2 HSET2 HMNMX2",
@@ -26,7 +26,7 @@ _OPCODES = {
     "tensor_double": "DMMA",
     "branch": "BRA BRX JMP JMX CALL RET EXIT BSSY BSYNC BREAK WARPSYNC ENDCOLLECTIVE BAR MEMBAR NANOSLEEP BPT YIELD KILL",
     "xu": "MUFU I2F F2I F2F FRND I2I F2IP FLO BREV POPC FCHK",
-    "special": "S2R S2UR B2R R2UR REDUX",
+    "special": "S2R S2UR B2R R2UR REDUX QSPC",
     "constant": "LDC LDCU",
     "load_global": "LD LDG LDL TLD TEX TLD4 SULD",
     "load_shared": "LDS LDSM",
@@ -53,13 +53,16 @@ def base_opcode(text: str) -> str:
 def class_of(text: str, control: int) -> int:
     """Return the class of an instruction: of unknown ones, those with a barrier are variable, others with U uniform."""
     opcode = base_opcode(text)
-    if opcode == "IMAD" and ".WIDE" in text:
+    if opcode == "IMAD" and (".WIDE" in text or ".HI" in text):     # with an addend of 64 bits
         return CLASSES.index("wide")
     if opcode in _OPCODES["tensor"].split():
         return CLASSES.index(tensor_class(text))
+    has_counter = (control >> 5) & 7 != NO_BARRIER
+    if opcode == "R2UR" and not has_counter:        # on sm_90
+        return CLASSES.index("uniform")
     if opcode in OF_OPCODE:
         return OF_OPCODE[opcode]
-    if (control >> 5) & 7 != NO_BARRIER:
+    if has_counter:
         return CLASSES.index("special")
     return CLASSES.index("uniform" if opcode.startswith("U") else "alu")
 

@@ -13,7 +13,7 @@ from rfview.engine.compile.bits import bit64, ctz64
 from rfview.engine.compile.device import device
 from rfview.engine.events import RF_WRITES, WRITE_CONFLICTS
 from rfview.engine.machine.cores.subcore.inflight import give_back
-from rfview.engine.machine.cores.subcore.state import NUM_SUBCORES, UNIT_NONE
+from rfview.engine.machine.cores.subcore.state import CLASSES, NUM_SUBCORES, UNIT_NONE
 from rfview.engine.machine.cores.subcore.values import compute, show_register, show_results
 from rfview.engine.machine.marks import touch_inflight
 from rfview.engine.machine.stages.completion import WHEEL_MASK, schedule, wait_until
@@ -25,6 +25,7 @@ from rfview.engine.state import (BANK_BUSY, BANK_READ, BANK_WRITE, EXECUTE, FORE
 
 RESULT_QUEUE = 8        # results of a bank that wait for their write (M 5.3)
 NO_BARRIER = 7
+LOAD_SHARED, SHUFFLE = CLASSES.index("load_shared"), CLASSES.index("shuffle")
 WRITE_SHIFT, READ_SHIFT = 5, 8  # where a control code names these counters
 
 
@@ -281,23 +282,31 @@ def write_variable(sm, rf, spec, rows, insts):
 
 
 @device
+def is_one_pipe(first, second):
+    """Return whether two instructions are of one class, or of those that shared memory serves."""
+    kind, other = np.int64(first.latency_class), np.int64(second.latency_class)
+    return kind == other or kind in (LOAD_SHARED, SHUFFLE) and other in (LOAD_SHARED, SHUFFLE)
+
+
+@device
 def overtakes(sm, insts, slot):
     """Return whether a result would be written before an older one of its warp and class that its counter may cover too.
 
-    Those that wait for their port keep their order, and shared memory returns in order: a compiler gives only the last of
-    several such loads a counter (B11.4).
+    Those that wait for their port keep their order, and shared memory returns in order, shuffles among its loads: a compiler
+    gives only the last of them a counter (B11.4).
     """
     own = sm.inflight[slot]
     if sm.num_inflight[own.warp] < 2:
         return False
     inst = insts[own.pc]
+    is_in_order = inst.space == SPACE_SHARED or inst.latency_class == SHUFFLE
     for word in range(MAX_INFLIGHT // 64):
         used = np.uint64(sm.inflight_used[word])
         while used != 0:
             other = sm.inflight[word * 64 + ctz64(used)]
             used &= used - np.uint64(1)
-            if other.warp == own.warp and other.seq < own.seq and insts[other.pc].latency_class == inst.latency_class:
-                if other.stage == WRITE_BACK or inst.space == SPACE_SHARED and other.stage < WRITE_BACK:
+            if other.warp == own.warp and other.seq < own.seq and is_one_pipe(insts[other.pc], inst):
+                if other.stage == WRITE_BACK or is_in_order and other.stage < WRITE_BACK:
                     return True
     return False
 
