@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from rfview.engine.machine.faults import Report
 
 FAULT = layout.INACTIVE_LANE + 1
+OF_CODE = "hazards and faults alone"        # what is found in machine code
 FIELDS = layout.FINDING.names or ()
 # name and meaning, by kind; the last is a fault of the kernel, which the machine reports
 KINDS: dict[int, tuple[str, str]] = {
@@ -148,7 +149,7 @@ class Findings:
     def length(self) -> str:
         """Return how far the run went, as text."""
         ran = plural(self.cycles, "cycle") if self.cycles >= 0 else plural(self.instructions, "warp instruction")
-        return f"{ran}, and on all paths of {plural(self.paths, 'machine instruction')}" if self.paths else ran
+        return f"{ran}, and on all paths of {plural(self.paths, 'machine instruction')} ({OF_CODE})" if self.paths else ran
 
     def as_dict(self) -> dict[str, Any]:
         """Return the findings as JSON data."""

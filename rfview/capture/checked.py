@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from rfview.capture.launches import Entry
-from rfview.engine.check.findings import Finding
+from rfview.engine.check.findings import OF_CODE, Finding
 from rfview.engine.wording import numbered, plural
 
 CAPACITY = 1 << 30      # bytes of device memory: the checker can just number the records of twice as much
@@ -43,7 +43,7 @@ class Checked:
     def __init__(self) -> None:
         self._defects: dict[tuple[Any, ...], Defect] = {}
         self.more = False
-        self.ran = 0
+        self.ran = self.of_code = 0
 
     def __call__(self, entry: Entry, machine: Any) -> None:
         """Add the findings of a launch that has run; machine: it checks."""
@@ -51,6 +51,7 @@ class Checked:
         found = machine.findings()
         machine.release()
         self.more = self.more or found.more
+        self.of_code += found.paths > 0
         for one in found.found:
             key = (one.kernel, one.kind, one.pc, one.other_pc)
             if key in self._defects:
@@ -69,5 +70,6 @@ class Checked:
     def text(self, shown: Sequence[Defect], launches: int, length: str) -> str:
         """Return defects as numbered text for people. launches, length: the program's, the latter as text."""
         idle = launches - self.ran
+        alone = f" (machine code: {OF_CODE})" if self.of_code else ""
         return (f"{numbered([one.as_text() for one in shown], self.more)} in "
-                f"{plural(self.ran, 'launch')}, {length}" + (f"; {idle:,} did not run" if idle else ""))
+                f"{plural(self.ran, 'launch')}, {length}{alone}" + (f"; {idle:,} did not run" if idle else ""))

@@ -6,7 +6,8 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
@@ -14,6 +15,7 @@ from rfview.capture.checked import CAPACITY, Checked
 from rfview.capture.memory import DeviceMemory
 from rfview.capture.modules import Loaded
 from rfview.commands import record
+from rfview.engine.check.findings import Findings
 from rfview.engine.check.functional import CheckedFunctionalSimulator
 from rfview.engine.check.machine import CheckedSimulator
 from rfview.engine.compilation import Compilation
@@ -64,6 +66,15 @@ def found() -> dict:
                           capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize(("paths", "said"), [(0, ""), (40, " (machine code: hazards and faults alone)")])
+def test_no_finding_in_machine_code_says_what_was_looked_for(paths: int, said: str) -> None:
+    findings = Findings((), -1, False, None, instructions=12, paths=paths)
+    checked = Checked()
+    checked(cast(Any, None), SimpleNamespace(findings=lambda: findings, release=lambda: None))
+    assert checked.text([], 1, "12 warp instructions") == f"no finding in 1 launch, 12 warp instructions{said}"
+    assert ("hazards and faults alone" in findings.length) == bool(paths)
 
 
 def test_a_defect_is_told_once_with_the_launch_that_shows_it_first(found: dict) -> None:
