@@ -173,8 +173,8 @@ class Flow:
             elif key.what == READ or key.what == WRITE and not self.effects[key.pc].write:
                 state[key] = item._replace(covers=item.covers | self._rides(own, key))
         if own.is_variable:
-            # the predicate of an atomic is known from its address
-            state |= {Key(WRITE, register, pc): Item(0, own.write | own.read * (register >= PREDICATE), own.guard)
+            early = own.read if own.kind == "atomic_global" else 0      # its predicate is known from its address
+            state |= {Key(WRITE, register, pc): Item(0, own.write | early * (register >= PREDICATE), own.guard)
                       for register in own.writes}
             if not (own.kind == "double" and self.sm in OWN_DOUBLE):
                 state |= {Key(READ, register, pc): Item(0, own.write | own.read, own.guard)

@@ -26,7 +26,7 @@ _BOUNDS = {
 }
 ALU, FP, MEMORY, VARIABLE, BRANCH, DOUBLE = range(6)
 UNIFORM_CYCLES, UNIFORM_PREDICATE_CYCLES, UNIFORM_GUARD_CYCLES = 2, 4, 5
-MOVED_CYCLES = 13       # until a uniform instruction can read what R2UR of sm_90 moved
+MOVED_CYCLES = 13       # until a uniform instruction can read what R2UR of sm_90 moved (of two pairs in other code)
 WIDE_CYCLES = 2         # between the words of IMAD.WIDE, and of its addend
 HALF_CYCLES = (6, 4)    # between halves; Turing and later
 TENSOR_OPERAND = (6, 7)     # from an instruction of fixed latency to one for tensor cores

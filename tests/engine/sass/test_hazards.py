@@ -85,6 +85,7 @@ OF_PTXAS = [
      "W1", (2, "R4", "RAW", 0)),
     (80, "B------:R0:W-:-:S02 ATOM.E.ADD.F16x2.RN.STRONG.GPU P0, RZ, [R2.64], R5; B0-----:R-:W-:-:S05 @P0 EXIT", "R0", "R1",
      (1, "P0", "RAW", 0)),
+    (80, "B------:R0:W1:-:S02 FCHK P0, R2, R3; B-1----:R-:W-:-:S05 @P0 EXIT", "B-1", "B0-", (1, "P0", "RAW", 0)),
     (80, "B------:R-:W0:-:S02 QSPC.E.S P0, RZ, [R2]; B0-----:R-:W-:-:S05 @P0 EXIT", "W0", "W1", (1, "P0", "RAW", 0)),
 ]
 
