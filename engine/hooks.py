@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from rfview.engine.machine import registers
-from rfview.engine.compile.bits import ctz64
+from rfview.engine.compile.bits import set_bits
 from rfview.engine.compile.device import declare, device, inlined
 from rfview.engine.program import NUM_SRC_ROWS
 from rfview.engine.stalls import BANK_CONFLICT
@@ -240,12 +240,9 @@ def default_write_back(sm, rf, spec, rows, warp, reg, mask, value_row, slot):
 @device
 def default_arbitrate(sm, rf, spec, rows, insts):
     """Grant the oldest request of every bank; mark all others with the reason of their refusal."""
-    banks = np.uint64(sm.banks_requested)
     limit = sm.config.max_banks_per_cycle
     served = 0
-    while banks != 0:
-        bank = ctz64(banks)
-        banks &= banks - np.uint64(1)
+    for bank in set_bits(sm.banks_requested):
         code = BANK_CONFLICT
         if sm.bank[bank].until_cycle > sm.cycle:
             code = np.int64(sm.bank[bank].busy_code)

@@ -10,7 +10,7 @@ from rfview.engine.check.layout import (COPIED, DATA_ROWS, NARROW, PLACE, RACE_G
 from rfview.engine.check.note import NO_OTHER, note, note_other
 from rfview.engine.check.order import fence, is_ordered, publish, take_over
 from rfview.engine.check.registers import check_stored, set_loaded
-from rfview.engine.compile.bits import array_at, ctz64, words_at
+from rfview.engine.compile.bits import array_at, set_bits, words_at
 from rfview.engine.compile.device import device
 from rfview.engine.program import MEM_LOAD, MEM_STORE, SPACE_GLOBAL, SPACE_LOCAL, SPACE_SHARED
 from rfview.engine.values import access
@@ -284,9 +284,7 @@ def compare_reader(check, sm, slot, lane, pc, space, address, reader, is_strong)
     lanes = np.uint64(reader.lanes)
     if warp == mine:
         lanes &= ~(np.uint64(1) << np.uint64(lane))
-    while lanes != 0:
-        other = ctz64(lanes)
-        lanes &= lanes - np.uint64(1)
+    for other in set_bits(lanes):
         if not is_ordered(check, slot, lane, warp, other, reader.clock, reader.sync):
             race(check, sm, slot, lane, pc, space, address, reader.pc, warp, other, reader.moment, WRITE_AFTER_READ)
             return 0

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from rfview.engine.check.layout import KNOWN, POOL_SLOT, PUBLISHED
-from rfview.engine.compile.bits import array_at, ctz64
+from rfview.engine.compile.bits import array_at, set_bits
 from rfview.engine.compile.device import device
 
 
@@ -134,10 +134,7 @@ def take_over(check, slot, lane, word):
         return 0
     mine = me.id - 1 - check.first_id
     own = published_by(check, number, mine)
-    lanes = np.uint64(own.lanes)
-    while lanes != 0:
-        other = ctz64(lanes)
-        lanes &= lanes - np.uint64(1)
+    for other in set_bits(own.lanes):
         check.lane_sync[slot, lane, other] = max(check.lane_sync[slot, lane, other], own.sync)
     if me.pool_slot == number and me.pool_version == version:
         return 0

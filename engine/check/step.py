@@ -15,7 +15,7 @@ from rfview.engine.check.layout import BETWEEN_LANES, CHECK, CTA_FENCE, DATA_ROW
 from rfview.engine.check.memory import check_access
 from rfview.engine.check.order import fence, forget, known_of, sync_lanes
 from rfview.engine.check.registers import check_registers, instruction_at
-from rfview.engine.compile.bits import array_at, bit64, ctz64
+from rfview.engine.compile.bits import array_at, bit64, set_bits
 from rfview.engine.compile.device import device
 from rfview.engine.events import INSTRUCTIONS
 from rfview.engine.isa import BAR_ARRIVE, OP_BAR, OP_BAR_WARP, OP_EXIT, OP_MEMBAR, OP_TEX
@@ -29,13 +29,10 @@ def follow(check, sm, insts):
     """Process what has been issued since the last call."""
     if check.launch != sm.launch.index + 1:
         begin_launch(check, sm)
-    resident = np.uint64(sm.resident)
     issued = sm.events[INSTRUCTIONS] != check.num_issued
     check.num_issued = sm.events[INSTRUCTIONS]
     opened = np.uint64(0)
-    while resident != 0:
-        slot = ctz64(resident)
-        resident &= resident - np.uint64(1)
+    for slot in set_bits(sm.resident):
         entry = sm.warp[slot]
         me = check.warp[slot]
         if not note_warp(check, sm, slot) and issued and me.num_issued != entry.num_issued:
@@ -69,9 +66,7 @@ def note_warp(check, sm, slot):
 @device
 def leave_opened(check, sm, insts, opened):
     """Let the warps `opened` leave the barriers at which they have waited."""
-    while opened != 0:
-        slot = ctz64(opened)
-        opened &= opened - np.uint64(1)
+    for slot in set_bits(opened):
         leave(check, sm, insts, slot)
     return 0
 
@@ -90,10 +85,7 @@ def follow_issued(check, sm, inst, slot, pc, active):
 @device
 def follow_collected(check, sm):
     """Process the instructions that have been issued to a collector since the last call."""
-    used = np.uint64(sm.collectors_used)
-    while used != 0:
-        collector = ctz64(used)
-        used &= used - np.uint64(1)
+    for collector in set_bits(sm.collectors_used):
         if sm.collector_seq[collector] >= check.seq:
             flight = sm.inflight[sm.collector[collector].inflight]
             for row in range(DATA_ROWS):
@@ -194,9 +186,7 @@ def fetches(sm, slot, pc, issue_cycle):
 @device
 def check_started(check, sm, rows, insts, arena, begun):
     """Check the instructions that have just left these collectors."""
-    while begun != 0:
-        collector = ctz64(begun)
-        begun &= begun - np.uint64(1)
+    for collector in set_bits(begun):
         flight = sm.inflight[sm.collector[collector].inflight]
         pc, slot, mask = np.int64(flight.pc), np.int64(flight.warp), np.int64(flight.mask)
         took_part = np.int64(flight.psrc[1]) if flight.missed != 0 else mask

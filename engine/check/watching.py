@@ -11,7 +11,7 @@ import numpy as np
 from rfview.engine.check.layout import CHECK, DATA_ROWS, POINTER
 from rfview.engine.check.registers import check_registers
 from rfview.engine.check.step import begin_launch, check_result, follow_control, leave_opened, note_warp
-from rfview.engine.compile.bits import array_at, bit64, ctz64
+from rfview.engine.compile.bits import array_at, bit64, set_bits
 from rfview.engine.compile.device import device
 from rfview.engine.isa import OP_BAR, OP_EXIT
 
@@ -27,10 +27,7 @@ def on_start(sm, rf, spec):
     check = check_of(sm)
     if check.launch != sm.launch.index + 1:
         begin_launch(check, sm)
-    left = np.uint64(sm.unfinished)
-    while left != 0:
-        slot = ctz64(left)
-        left &= left - np.uint64(1)
+    for slot in set_bits(sm.unfinished):
         note_warp(check, sm, slot)
     return 0
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-
+ALL_BITS = 2**64 - 1
 U4 = np.dtype("u4")
 
 
@@ -15,6 +16,14 @@ def ctz64(x: Any) -> int:
     """Return the index of the lowest set bit of a non-zero 64-bit mask."""
     value = int(x)
     return (value & -value).bit_length() - 1
+
+
+def set_bits(mask: Any) -> Iterator[int]:
+    """Yield the index of each set bit of a mask of at most 64 bits, the lowest first; later changes of it do not matter."""
+    left = int(mask) & ALL_BITS
+    while left != 0:
+        yield ctz64(left)
+        left &= left - 1
 
 
 def highest64(x: Any) -> int:

@@ -232,6 +232,14 @@ def _keep_changed_by_word(firsts: Any, masks: Any, entry: Any, count: Any, first
     return to
 
 
+def _set_bits(mask: Any) -> Any:
+    """Do what bits.set_bits does; LLVM makes a plain loop of a `for` over it."""
+    left = np.uint64(mask)
+    while left != 0:
+        yield _cttz(left)
+        left &= left - np.uint64(1)
+
+
 def register(options: Mapping[str, Any]) -> None:
     """Let compiled code call these instead of the functions in bits.py. options: how parts are compiled."""
     plain: Any = {"jit_options": dict(options), "strict": False}
@@ -240,6 +248,7 @@ def register(options: Mapping[str, Any]) -> None:
         overload(function, **plain)(lambda *types: chosen)
 
     give(bits.ctz64, lambda x: _cttz(np.uint64(x)))
+    give(bits.set_bits, _set_bits)
     give(bits.highest64, lambda x: 63 - _ctlz(np.uint64(x)))
     give(bits.popcount, lambda x: _ctpop(np.uint64(x)))
     give(bits.bit64, lambda index: np.uint64(1) << np.uint64(index))

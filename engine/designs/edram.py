@@ -47,7 +47,7 @@ import math
 import numpy as np
 
 from rfview.engine.machine import registers
-from rfview.engine.compile.bits import bit64, ctz64, popcount
+from rfview.engine.compile.bits import bit64, popcount, set_bits
 from rfview.engine.compile.device import device
 from rfview.engine.plugin import Design, Parameter
 from rfview.engine.plugin.explaining import Moment, Refusal, Trail
@@ -469,10 +469,7 @@ def decay(sm, rf, spec, rows):
     fractions = np.int64(0)
     for word in range(MAX_ROWS // 64):
         rf.struck[word] = 0
-        left = np.uint64(rf.approximate[word])
-        while left != 0:
-            low = ctz64(left)
-            left &= left - np.uint64(1)
+        for low in set_bits(rf.approximate[word]):
             place = np.int64(word * 64 + low)
             expected = expected_losses(sm, rf, spec, place)
             if expected >= ONE_BIT:
@@ -494,10 +491,7 @@ def pick_place(sm, rf, spec, fractions):
     target = ((high << np.int64(30)) | draw(sm, rf, spec, 1 << 30)) % max(np.int64(1), fractions)
     chosen = np.int64(0)
     for word in range(MAX_ROWS // 64):
-        left = np.uint64(rf.approximate[word])
-        while left != 0:
-            low = ctz64(left)
-            left &= left - np.uint64(1)
+        for low in set_bits(rf.approximate[word]):
             place = np.int64(word * 64 + low)
             share = expected_losses(sm, rf, spec, place) & (ONE_BIT - 1)
             if share > 0:

@@ -34,7 +34,7 @@ from typing import Any
 import numpy as np
 
 from rfview.engine.machine import registers
-from rfview.engine.compile.bits import bit64, ctz64
+from rfview.engine.compile.bits import bit64, ctz64, set_bits
 from rfview.engine.plugin import Design, Parameter, plural
 from rfview.engine.plugin.explaining import Moment, Refusal, Trail
 from rfview.engine.plugin.holding import Access, Columns, Refused
@@ -163,15 +163,9 @@ ENERGY_PJ = {
 
 def begin_cycle(sm, rf, spec, rows):
     """End the transfers that are due (B3.1), forget the last cycle's accesses, show slow writes as busy banks."""
-    due = due_transfers(sm, rf)
-    while due != 0:
-        entry = ctz64(due)
-        due &= due - np.uint64(1)
+    for entry in set_bits(due_transfers(sm, rf)):
         end_transfer(sm, rf, rows, entry)
-    accessed = np.uint64(rf.accessed)
-    while accessed != 0:
-        bank = ctz64(accessed)
-        accessed &= accessed - np.uint64(1)
+    for bank in set_bits(rf.accessed):
         access = rf.bank[bank]
         access.read_kind = NO_ACCESS
         access.started = 0
@@ -285,10 +279,7 @@ def next_event(sm, rf, spec):
     if rf.check_again != 0:
         return np.int64(sm.cycle)
     event = registers.first_bank_free(sm)
-    used = np.uint64(rf.used)
-    while used != 0:
-        entry = ctz64(used)
-        used &= used - np.uint64(1)
+    for entry in set_bits(rf.used):
         event = min(event, np.int64(rf.transfer[entry].until_cycle))
     return event
 
@@ -308,10 +299,7 @@ def has(bits, index):
 def due_transfers(sm, rf):
     """Return the entries of `transfer` that end at the start of this cycle, one bit each."""
     due = np.uint64(0)
-    used = np.uint64(rf.used)
-    while used != 0:
-        entry = ctz64(used)
-        used &= used - np.uint64(1)
+    for entry in set_bits(rf.used):
         due |= np.uint64(rf.transfer[entry].until_cycle <= sm.cycle) << np.uint64(entry)
     return due
 
@@ -522,14 +510,8 @@ def oldest_candidate(sm, rf, spec):
     best = np.int64(-1)
     best_seq = np.int64(0)
     more = np.int64(0)
-    warps = np.uint64(rf.asking)
-    while warps != 0:
-        warp = np.int64(ctz64(warps))
-        warps &= warps - np.uint64(1)
-        regs = np.uint64(rf.open[warp]) & np.uint64(rf.in_stt[warp]) & ~np.uint64(sm.sb_read[warp])
-        while regs != 0:
-            reg = np.int64(ctz64(regs))
-            regs &= regs - np.uint64(1)
+    for warp in set_bits(rf.asking):
+        for reg in set_bits(np.uint64(rf.open[warp]) & np.uint64(rf.in_stt[warp]) & ~np.uint64(sm.sb_read[warp])):
             seq = np.int64(sm.inflight[sm.producer[warp, reg]].seq)
             if best >= 0 and seq >= best_seq:
                 more = np.int64(MORE)

@@ -32,7 +32,7 @@ from typing import Any
 import numpy as np
 
 from rfview.engine.machine import registers
-from rfview.engine.compile.bits import bit64, ctz64, popcount
+from rfview.engine.compile.bits import bit64, popcount, set_bits
 from rfview.engine.plugin import Design, Parameter, Run, plural
 from rfview.engine.plugin.explaining import Moment, Refusal, Trail
 from rfview.engine.plugin.holding import Access, Columns, Refused
@@ -213,12 +213,9 @@ def write_back(sm, rf, spec, rows, warp, reg, mask, value_row, slot):
 
 def arbitrate(sm, rf, spec, rows, insts):
     """Serve up to `read_ports` reads of every bank that is not writing, the oldest instruction first."""
-    banks = np.uint64(sm.banks_requested)
     limit = np.int64(sm.config.max_banks_per_cycle)
     served = np.int64(0)
-    while banks != 0:
-        bank = ctz64(banks)
-        banks &= banks - np.uint64(1)
+    for bank in set_bits(sm.banks_requested):
         ports = np.int64(spec.read_ports) + 1
         if sm.bank[bank].until_cycle > sm.cycle or (limit > 0 and served >= limit):
             ports = np.int64(0)
@@ -406,10 +403,7 @@ def refuse_pending(sm, rf, spec):
     """Mark every result at write-back that needs an empty buffer; return the stall code if there is one."""
     refused = 0
     for word in range(MAX_INFLIGHT // 64):
-        waiting = np.uint64(sm.in_write_back[word])
-        while waiting != 0:
-            low = ctz64(waiting)
-            waiting &= waiting - np.uint64(1)
+        for low in set_bits(sm.in_write_back[word]):
             refused |= refuse_result(sm, rf, spec, word * 64 + low)
     slot = np.int64(sm.wheel[np.int64(sm.cycle) & (WHEEL_SIZE - 1)])
     while slot != NONE8:

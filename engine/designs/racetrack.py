@@ -33,7 +33,7 @@ from typing import Any
 import numpy as np
 
 from rfview.engine.machine import registers
-from rfview.engine.compile.bits import bit64, ctz64, highest64, popcount
+from rfview.engine.compile.bits import bit64, ctz64, highest64, popcount, set_bits
 from rfview.engine.plugin import Design, Parameter, plural
 from rfview.engine.plugin.explaining import Moment, Refusal, Trail
 from rfview.engine.plugin.holding import Access, Columns, Refused
@@ -222,9 +222,7 @@ def arbitrate(sm, rf, spec, rows, insts):
     serving = arrived & selected
     moving = under_way | working & ~arrived & may_move(rf, spec)
     shift_tapes(sm, rf, spec, moving)
-    while serving != 0:
-        bank = ctz64(serving)
-        serving &= serving - np.uint64(1)
+    for bank in set_bits(serving):
         serve(sm, rf, spec, rows, insts, bank)
     return refuse_others(sm, moving)
 
@@ -352,9 +350,7 @@ def give_places(sm, rf):
 def target_queue_heads(sm, rf, spec, insts, banks):
     """Set the targets of the tapes of `banks` to the heads of their queues; return the banks that have none."""
     idle = np.uint64(0)
-    while banks != 0:
-        bank = ctz64(banks)
-        banks &= banks - np.uint64(1)
+    for bank in set_bits(banks):
         if find_head(sm, rf, spec, insts, bank) == 0:
             idle |= bit64(bank)
             finish_last_step(sm, rf, bank)
@@ -383,9 +379,7 @@ def look_at_tapes(sm, rf, banks):
     """Return which of the banks are at their target and which are moving; show all as waiting for now."""
     arrived = np.uint64(0)
     under_way = np.uint64(0)
-    while banks != 0:
-        bank = ctz64(banks)
-        banks &= banks - np.uint64(1)
+    for bank in set_bits(banks):
         tape = rf.tape[bank]
         arrived |= np.uint64(tape.current == tape.target) << np.uint64(bank)
         under_way |= np.uint64(tape.step != STILL) << np.uint64(bank)
@@ -448,10 +442,7 @@ def refuse_others(sm, shifting):
     """Mark every operand that has not been served in this cycle; an instruction shows the reason of its highest bank."""
     refused = np.int64(0)
     shifts = np.int64(0)
-    collectors = np.uint64(sm.reading)
-    while collectors != 0:
-        collector = ctz64(collectors)
-        collectors &= collectors - np.uint64(1)
+    for collector in set_bits(sm.reading):
         banks = np.uint64(sm.collector_banks[collector])
         unread = np.uint64(sm.inflight[np.int64(sm.collector[collector].inflight)].unread)
         operands = popcount(unread)
@@ -473,10 +464,9 @@ def refuse_others(sm, shifting):
 def operands_in(sm, collector, operands, banks):
     """Return how many of a collector's `operands` are in `banks`; a bank may have several."""
     count = 0
-    while operands != 0:
-        if banks & bit64(sm.collector[collector].bank[ctz64(operands)]) != 0:
+    for operand in set_bits(operands):
+        if banks & bit64(sm.collector[collector].bank[operand]) != 0:
             count += 1
-        operands &= operands - np.uint64(1)
     return count
 
 
@@ -513,9 +503,7 @@ def read_tape(sm, spec, rows, insts, bank, collector):
 @device
 def forward_all(sm, rf, spec, rows, insts, banks):
     """Let each of the banks serve a read from its write buffer if it can."""
-    while banks != 0:
-        bank = ctz64(banks)
-        banks &= banks - np.uint64(1)
+    for bank in set_bits(banks):
         forward(sm, rf, spec, rows, insts, bank)
     return 0
 
@@ -550,9 +538,8 @@ def forward(sm, rf, spec, rows, insts, bank):
 @device
 def jump_all(sm, rf, spec, banks):
     """Move tapes to their targets at once (shift_cycles = 0); the steps are counted as if they had shifted."""
-    while banks != 0:
-        tape = rf.tape[ctz64(banks)]
-        banks &= banks - np.uint64(1)
+    for bank in set_bits(banks):
+        tape = rf.tape[bank]
         steps = abs(np.int64(tape.target) - np.int64(tape.current))
         tape.current = tape.target
         tape.shifts += steps
@@ -572,9 +559,7 @@ def shift_tapes(sm, rf, spec, moving):
     most = np.int64(spec.shift_steps)
     shifted = np.int64(0)
     preshifted = np.int64(0)
-    while moving != 0:
-        bank = ctz64(moving)
-        moving &= moving - np.uint64(1)
+    for bank in set_bits(moving):
         tape = rf.tape[bank]
         port = sm.bank[bank]
         has_place = np.int64(selected >> np.uint64(bank)) & 1

@@ -36,7 +36,7 @@ import numpy as np
 
 from rfview.engine import plugin as designs, hooks
 from rfview.engine.machine import registers
-from rfview.engine.compile.bits import bit64, ctz64
+from rfview.engine.compile.bits import bit64, ctz64, set_bits
 from rfview.engine.plugin import Design, Parameter, plural
 from rfview.engine.plugin.explaining import Moment, Refusal, Trail
 from rfview.engine.plugin.holding import Access, Columns, Refused
@@ -187,10 +187,7 @@ ENERGY_PJ = {
 
 def begin_cycle(sm, rf, spec, rows):
     """Drop the entries of ended warps (B0.7), then write back one entry of a warp that leaves or overwrites (B2.3-4)."""
-    ended = np.uint64(rf.holding) & ~np.uint64(sm.unfinished)
-    while ended != 0:
-        warp = ctz64(ended)
-        ended &= ended - np.uint64(1)
+    for warp in set_bits(np.uint64(rf.holding) & ~np.uint64(sm.unfinished)):
         if sm.sb_read[warp] == 0:
             drop_warp(sm, rf, spec, warp)
     freeze = np.int64(hooks.begin_cycle(sm, rf.mrf, spec.mrf, rows))
@@ -247,10 +244,7 @@ def arbitrate(sm, rf, spec, rows, insts):
     """Let the main file serve the misses in its own way, then merge its values with lanes in the cache."""
     hooks.arbitrate(sm, rf.mrf, spec.mrf, rows, insts)
     for is_fill in range(2):
-        units = np.uint64(rf.merging)
-        while units != 0:
-            collector = ctz64(units)
-            units &= units - np.uint64(1)
+        for collector in set_bits(rf.merging):
             merge(sm, rf, spec, rows, insts, collector, is_fill)
     if spec.bypass != 0 or spec.evict_first != 0:
         look_ahead(sm, rf, spec, insts)
@@ -558,11 +552,8 @@ def ask_eviction(sm, rf, warp, entry):
 @device
 def flush(sm, rf, spec, rows):
     """Write back one entry: the oldest of the warp that has waited longest."""
-    left = np.uint64(rf.flushing)
-    warp = ctz64(left)
-    while left != 0:
-        other = ctz64(left)
-        left &= left - np.uint64(1)
+    warp = ctz64(rf.flushing)
+    for other in set_bits(rf.flushing):
         if rf.flush_cycle[other] < rf.flush_cycle[warp]:
             warp = other
     best = np.int64(-1)
@@ -607,10 +598,7 @@ def begin_flush(sm, rf, spec, warp):
 @device
 def results_due(sm, warp):
     """Return 0 if no short-latency result of a warp is in flight, else its stage."""
-    held = np.uint64(sm.warp[warp].sb_write) & ~np.uint64(sm.warp[warp].sb_long)
-    while held != 0:
-        reg = ctz64(held)
-        held &= held - np.uint64(1)
+    for reg in set_bits(np.uint64(sm.warp[warp].sb_write) & ~np.uint64(sm.warp[warp].sb_long)):
         slot = np.int64(sm.producer[warp, reg])
         flight = sm.inflight[slot]
         if slot != STAND_IN and flight.unit != UNIT_CTRL:
@@ -799,10 +787,7 @@ def look_ahead(sm, rf, spec, insts):
     """Determine for every instruction issued since, whether its results and operands are read before the warp leaves."""
     first = np.int64(rf.next_seq)
     for word in range(MAX_INFLIGHT // 64):
-        used = np.uint64(sm.inflight_used[word])
-        while used != 0:
-            low = ctz64(used)
-            used &= used - np.uint64(1)
+        for low in set_bits(sm.inflight_used[word]):
             slot = word * 64 + low
             if sm.inflight[slot].seq >= first:
                 look_at(sm, rf, spec, insts, slot)

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from rfview.engine.machine import registers
-from rfview.engine.compile.bits import ctz64
+from rfview.engine.compile.bits import set_bits
 from rfview.engine.plugin import Design, Parameter, plural
 from rfview.engine.plugin.explaining import Moment, Refusal, Trail
 from rfview.engine.plugin.holding import Access, Columns, Refused
@@ -115,12 +115,9 @@ def write_back(sm, rf, spec, rows, warp, reg, mask, value_row, slot):
 
 def arbitrate(sm, rf, spec, rows, insts):
     """Serve one read per bank: the oldest, or while the bank writes the oldest that hits the buffer completely."""
-    banks = np.uint64(sm.banks_requested)
     limit = np.int64(sm.config.max_banks_per_cycle)
     served = np.int64(0)
-    while banks != 0:
-        bank = ctz64(banks)
-        banks &= banks - np.uint64(1)
+    for bank in set_bits(sm.banks_requested):
         if limit == 0 or served < limit:
             busy = sm.bank[bank].until_cycle > sm.cycle
             served += serve_bank(sm, rf, spec, rows, insts, bank, busy)
@@ -235,12 +232,9 @@ def buffered_lanes(rf, warp, reg):
 @device
 def serve_bank(sm, rf, spec, rows, insts, bank, busy):
     """Serve the oldest read of a bank, or of a busy bank the oldest that hits the buffer completely; return how many."""
-    waiting = np.uint64(sm.bank_requests[bank])
     best = np.int64(-1)
     best_operand = np.int64(0)
-    while waiting != 0:
-        collector = ctz64(waiting)
-        waiting &= waiting - np.uint64(1)
+    for collector in set_bits(sm.bank_requests[bank]):
         operand = servable(sm, rf, insts, bank, collector, busy)
         if operand >= 0 and (best < 0 or seq_of(sm, collector) < seq_of(sm, best)):
             best = np.int64(collector)

@@ -11,7 +11,7 @@ import sys
 import numpy as np
 
 from rfview.engine import hooks
-from rfview.engine.compile.bits import ctz64, popcount
+from rfview.engine.compile.bits import ctz64, popcount, set_bits
 from rfview.engine.compile.device import device
 from rfview.engine.compile.jit import lean_entry
 from rfview.engine.events import INSTRUCTIONS, THREAD_INSTRUCTIONS
@@ -54,10 +54,9 @@ def run(sms, rfs, specs, keys, rows, insts, arena, regions, logs, mem_index, sto
             code = np.int64(LAUNCH_DONE)
             break
         before = np.int64(sm.cycle)
-        warps = np.uint64(sm.unfinished)
-        while warps != 0 and sm.cycle < stop and not needs_caller(sm):
-            warp = ctz64(warps)
-            warps &= warps - np.uint64(1)
+        for warp in set_bits(sm.unfinished):
+            if sm.cycle >= stop or needs_caller(sm):
+                break
             most = min(np.int64(stop), np.int64(sm.cycle) + TURN)
             turn(sm, rf, spec, key, rows, insts, arena, regions, log, mem_index, warp, most)
         code = outcome(sm, sm.cycle != before or started != 0)

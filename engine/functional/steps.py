@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rfview.engine.compile.bits import ctz64
+from rfview.engine.compile.bits import set_bits
 from rfview.engine.compile.device import device
 from rfview.engine.functional.gather import move_words, operand_row
 from rfview.engine.functional.watch import is_watched, on_result
@@ -79,10 +79,7 @@ def perform_step(sm, rf, spec, key, rows, insts, arena, regions, log, mem_index,
 @device
 def fetch_registers(rows, inst, base, first_row):
     """Copy the registers that an instruction reads into the rows from `first_row` on. base: the row of the warp's R0."""
-    left = np.uint64(inst.src_mask) | np.uint64(inst.repeats)
-    while left != 0:
-        slot = ctz64(left)
-        left &= left - np.uint64(1)
+    for slot in set_bits(np.uint64(inst.src_mask) | np.uint64(inst.repeats)):
         copy_row(rows, base + np.int64(inst.src[slot]), first_row + slot)
     return 0
 
@@ -90,10 +87,7 @@ def fetch_registers(rows, inst, base, first_row):
 @device
 def fetch_immediates(rows, inst, first_row):
     """Fill the rows of an instruction's immediate operands."""
-    left = np.uint64(inst.imm_mask)
-    while left != 0:
-        slot = ctz64(left)
-        left &= left - np.uint64(1)
+    for slot in set_bits(inst.imm_mask):
         value = inst.imm[slot]
         target = rows[first_row + slot].u
         for lane in range(32):
@@ -150,10 +144,8 @@ def write_results(sm, rows, insts, slot):
 def write_served(sm, rows, insts):
     """Write the results of the host calls that have been served."""
     for word in range(MAX_INFLIGHT // 64):
-        used = np.uint64(sm.inflight_used[word])
-        while used != 0:
-            slot = word * 64 + ctz64(used)
-            used &= used - np.uint64(1)
+        for low in set_bits(sm.inflight_used[word]):
+            slot = word * 64 + low
             if sm.inflight[slot].stage == WRITE_BACK:
                 write_results(sm, rows, insts, slot)
     return 0

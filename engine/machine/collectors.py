@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rfview.engine.compile.bits import bit64, ctz64, highest64, popcount
+from rfview.engine.compile.bits import bit64, ctz64, highest64, popcount, set_bits
 from rfview.engine.compile.device import device, inlined
 from rfview.engine.events import RF_READS
 from rfview.engine.machine.marks import touch_inflight
@@ -27,10 +27,7 @@ def oldest_collector(sm, collectors):
     """Return the collector with the oldest instruction in a non-empty mask of collectors."""
     best = ctz64(collectors)
     best_seq = np.int64(sm.collector_seq[best])
-    left = collectors & (collectors - np.uint64(1))
-    while left != 0:
-        other = ctz64(left)
-        left &= left - np.uint64(1)
+    for other in set_bits(collectors):
         seq = np.int64(sm.collector_seq[other])
         if seq < best_seq:
             best = other
@@ -92,10 +89,7 @@ def set_unread(sm, inst, collector, unread):
         left = np.uint64((unread >> slot) & 1)
         regs |= left << np.uint64(inst.src[slot] & 63)
         banks |= left << np.uint64(unit.bank[slot] & 31)
-    gone = np.uint64(sm.collector_banks[collector]) & ~banks
-    while gone != 0:
-        bank = ctz64(gone)
-        gone &= gone - np.uint64(1)
+    for bank in set_bits(np.uint64(sm.collector_banks[collector]) & ~banks):
         withdraw_request(sm, collector, bank)
     return note_unread(sm, collector, unread, regs, banks)
 
@@ -150,10 +144,7 @@ def delay_operand(sm, row, cycles, code):
 @device
 def take_late_operands(sm):
     """Let the operands that are due arrive."""
-    late = np.uint64(sm.late)
-    while late != 0:
-        collector = ctz64(late)
-        late &= late - np.uint64(1)
+    for collector in set_bits(sm.late):
         slot = np.int64(sm.collector[collector].inflight)
         flight = sm.inflight[slot]
         if flight.done_cycle <= sm.cycle:
@@ -167,10 +158,7 @@ def take_late_operands(sm):
 @device
 def show_late_operands(sm):
     """Show which instructions wait for nothing but operands that were read in an earlier cycle and have not arrived."""
-    late = np.uint64(sm.late)
-    while late != 0:
-        collector = ctz64(late)
-        late &= late - np.uint64(1)
+    for collector in set_bits(sm.late):
         slot = np.int64(sm.collector[collector].inflight)
         flight = sm.inflight[slot]
         if flight.unread == 0 and flight.issue_cycle + MIN_COLLECT_CYCLES <= sm.cycle:
@@ -187,10 +175,7 @@ def refuse_readers(sm):
 
     An instruction shows the reason of its highest bank.
     """
-    collectors = np.uint64(sm.reading)
-    while collectors != 0:
-        collector = ctz64(collectors)
-        collectors &= collectors - np.uint64(1)
+    for collector in set_bits(sm.reading):
         banks = np.uint64(sm.collector_banks[collector])
         operands = np.uint64(sm.inflight[np.int64(sm.collector[collector].inflight)].unread)
         if popcount(banks) != popcount(operands):
@@ -217,9 +202,8 @@ def show_refusal(sm, collector, bank, code):
 def count_other_refusals(sm, collector, operands):
     """Count what refuse_bank, which counts each collector once, leaves out: further operands in the same bank."""
     seen = np.uint64(0)
-    while operands != 0:
-        bank = np.int64(sm.collector[collector].bank[ctz64(operands)])
-        operands &= operands - np.uint64(1)
+    for operand in set_bits(operands):
+        bank = np.int64(sm.collector[collector].bank[operand])
         if seen & bit64(bank) != 0:
             count_refused_reads(sm, np.int64(sm.refusal[bank]), 1)
         seen |= bit64(bank)

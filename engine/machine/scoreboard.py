@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rfview.engine.compile.bits import bit64, ctz64
+from rfview.engine.compile.bits import bit64, set_bits
 from rfview.engine.compile.device import device
 from rfview.engine.machine.marks import touch_inflight
 from rfview.engine.machine.stages.warp_state import reconsider
@@ -44,10 +44,7 @@ def free_inflight(sm, slot):
 def refresh_reads(sm, warp):
     """Recompute which registers of a warp its collectors still have to read (WAR)."""
     regs = np.uint64(0)
-    held = np.uint64(sm.collectors_of[warp])
-    while held != 0:
-        collector = ctz64(held)
-        held &= held - np.uint64(1)
+    for collector in set_bits(sm.collectors_of[warp]):
         regs |= np.uint64(sm.collector_regs[collector])
     sm.sb_read[warp] = regs
     return 0

@@ -115,9 +115,9 @@ Returning and refusing
 State
   Keep everything that the design remembers in its state: module variables would be neither recorded nor rewound.
   Hooks create no arrays.
-  Masks of warps, registers and lanes are unsigned; bit64, ctz64 and popcount of compile/bits.py work with and without
-  the compiler. In compiled code, a signed and an unsigned 64-bit number give a float: write np.uint64(rf.mask) |
-  bit64(warp) for masks, and np.int64(sm.inflight[slot].unread) for values to shift or count.
+  Masks of warps, registers and lanes are unsigned; bit64, ctz64, popcount and set_bits (`for warp in set_bits(mask):`) of
+  compile/bits.py work with and without the compiler. In compiled code, a signed and an unsigned 64-bit number give a
+  float: write np.uint64(rf.mask) | bit64(warp) for masks, and np.int64(sm.inflight[slot].unread) to shift or count.
   A design that only adds delays leaves all values in their main rows. A design that keeps values elsewhere needs
   `locate`, and its `read` must find them there.
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from rfview.engine import hooks
 from rfview.engine.machine import registers
-from rfview.engine.compile.bits import bit64, ctz64, popcount
+from rfview.engine.compile.bits import bit64, ctz64, popcount, set_bits
 from rfview.engine.plugin import Design, Parameter
 from rfview.engine.compile.device import device
 from rfview.engine.program import UNIT_CTRL
@@ -76,10 +76,7 @@ def begin_interval(sm, rf, spec, insts, warp):
         pc += 1
         if inst.unit == UNIT_CTRL or pc >= len(insts):
             break
-    gone = rf.dirty[warp] & ~regs
-    while gone != 0:
-        reg = ctz64(gone)
-        gone &= ~bit64(reg)
+    for reg in set_bits(rf.dirty[warp] & ~regs):
         spill(sm, rf, spec, warp, reg)
     rf.dirty[warp] &= regs
     rf.to_fetch[warp] = first & ~rf.cached[warp]
@@ -101,16 +98,10 @@ def spill(sm, rf, spec, warp, reg):
 
 def begin_cycle(sm, rf, spec, rows):
     """Fetch one register from every free main file bank."""
-    left = rf.active
-    while left != 0:
-        warp = ctz64(left)
-        left &= ~bit64(warp)
+    for warp in set_bits(rf.active):
         if rf.phase[warp] != FETCHES:
             continue
-        todo = rf.to_fetch[warp]
-        while todo != 0:
-            reg = ctz64(todo)
-            todo &= ~bit64(reg)
+        for reg in set_bits(rf.to_fetch[warp]):
             bank = registers.default_bank(sm, warp, reg)
             if rf.mrf_until[bank] <= sm.cycle:
                 rf.mrf_until[bank] = sm.cycle + spec.mrf_cycles
@@ -126,10 +117,7 @@ def begin_cycle(sm, rf, spec, rows):
 
 def arbitrate(sm, rf, spec, rows, insts):
     """Find the intervals of the warps that want one, then arbitrate as by default."""
-    left = rf.active
-    while left != 0:
-        warp = ctz64(left)
-        left &= ~bit64(warp)
+    for warp in set_bits(rf.active):
         if rf.phase[warp] == WANTS:
             begin_interval(sm, rf, spec, insts, warp)
     return hooks.default_arbitrate(sm, rf, spec, rows, insts)

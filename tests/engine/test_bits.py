@@ -35,12 +35,21 @@ def counted(words: Any, other: Any, out: Any, mask: Any) -> Any:
     return bits.ctz64(mask) + 64 * bits.highest64(mask) + 4096 * bits.popcount(mask)
 
 
+def listed(words: Any, other: Any, out: Any, mask: Any) -> Any:
+    """Write down the indices of a mask's set bits, in their order."""
+    count = 0
+    for index in bits.set_bits(mask):
+        out[count] = index
+        count += 1
+    return count
+
+
 def kept(words: Any, other: Any, out: Any, mask: Any) -> Any:
     """Keep the blocks with a nonzero mask, of none, a few, or more blocks than a vector holds."""
     return bits.keep_changed(words, other, 40, bits.popcount(mask) % 21, 7, 32)
 
 
-EACH: tuple[Callable[..., Any], ...] = (changed, taken, copied, counted, kept)
+EACH: tuple[Callable[..., Any], ...] = (changed, taken, copied, counted, listed, kept)
 
 
 def results(compiled: bool) -> list[list[int]]:

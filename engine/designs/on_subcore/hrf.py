@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rfview.engine.compile.bits import bit64, ctz64
+from rfview.engine.compile.bits import bit64, popcount, set_bits
 from rfview.engine.compile.device import device
 from rfview.engine.designs.hrf import (DRAINING, EMPTY, ENTRIES, FILLING, STT_QUEUED, STT_READS, STT_WRITES, WB_DRAIN_READS,
                                        WB_DROPPED, WB_LATE, WB_MERGED, WB_OVERWRITES, WB_PERIODS, WB_PERIODS_UNDER_16,
@@ -93,9 +93,7 @@ def bank_cycles(sm, rf, spec, rows, bank):
             continue
         if left == 0:
             buffer.state = EMPTY
-        while left != 0:
-            entry = ctz64(left)
-            left &= left - np.uint64(1)
+        for entry in set_bits(left):
             if np.int64(buffer.reg[entry]) & 1 == bank & 1:
                 buffer.valid = np.uint64(buffer.valid) & ~bit64(entry)
                 sm.bank[bank].busy_code = STT_WRITE
@@ -139,10 +137,7 @@ def find(buffer, warp, reg):
     """Return the entry of a warp's register in a buffer, or -1."""
     if buffer.state == EMPTY or buffer.owner != warp:
         return np.int64(-1)
-    left = np.uint64(buffer.valid)
-    while left != 0:
-        entry = ctz64(left)
-        left &= left - np.uint64(1)
+    for entry in set_bits(buffer.valid):
         if buffer.reg[entry] == reg:
             return np.int64(entry)
     return np.int64(-1)
@@ -172,10 +167,7 @@ def switch(sm, rf, spec, number, filling, empty, warp):
 @device
 def drop(sm, spec, buffer):
     """Forget the entries of a buffer."""
-    left = np.uint64(buffer.valid)
-    while left != 0:
-        left &= left - np.uint64(1)
-        sm.events[spec.first_event + WB_DROPPED] += 1
+    sm.events[spec.first_event + WB_DROPPED] += popcount(np.uint64(buffer.valid))
     buffer.valid = 0
     return 0
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from rfview.engine import hooks
 from rfview.engine.compile import extern
-from rfview.engine.compile.bits import ctz64
+from rfview.engine.compile.bits import set_bits
 from rfview.engine.compile.device import device
 from rfview.engine.machine import collectors
 from rfview.engine.machine.cores.accounting import account, free_cta_slot, nothing_waits
@@ -59,10 +59,7 @@ def clear_activity(sm):
 @device
 def clear_refusals(sm):
     """Clear the refusals of the previous cycle."""
-    used = np.uint64(sm.collectors_used)
-    while used != 0:
-        collector = ctz64(used)
-        used &= used - np.uint64(1)
+    for collector in set_bits(sm.collectors_used):
         flight = sm.inflight[sm.collector[collector].inflight]
         sm.code_before[collector] = flight.code
         if flight.code != 0 or flight.refused != 0:
@@ -79,10 +76,7 @@ def reconsider_refused(sm):
     Without a branch per collector: it would depend on the data and be mispredicted.
     """
     warps = np.uint64(0)
-    used = np.uint64(sm.collectors_used)
-    while used != 0:
-        collector = ctz64(used)
-        used &= used - np.uint64(1)
+    for collector in set_bits(sm.collectors_used):
         flight = sm.inflight[sm.collector[collector].inflight]
         warps |= np.uint64(flight.code != sm.code_before[collector]) << np.uint64(flight.warp)
     sm.undecided = np.uint64(sm.undecided) | warps
@@ -115,10 +109,7 @@ def stuck(sm, rf, spec):
     if sm.undecided != 0 or sm.unfinished == 0 or sm.ended != 0 or sm.ldst_head != NONE8 or sm.collectors_used != 0:
         return False
     for word in range(MAX_INFLIGHT // 64):
-        used = np.uint64(sm.inflight_used[word])
-        while used != 0:
-            low = ctz64(used)
-            used &= used - np.uint64(1)
+        for low in set_bits(sm.inflight_used[word]):
             if completion.end_is_known(sm.inflight[word * 64 + low]):
                 return False
     return sm.launch.next_cta >= sm.launch.num_ctas or not free_cta_slot(sm)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rfview.engine import state
-from rfview.engine.compile.bits import ctz64, words_at
+from rfview.engine.compile.bits import set_bits, words_at
 from rfview.engine.compile.device import device
 from rfview.engine.machine.journal.log import CHOSEN, STATE, VALUES
 from rfview.engine.machine.journal.values import log_rows, log_words, log_writes
@@ -96,9 +96,6 @@ def forget_values(sm, log):
 @device
 def clear(marks, touched):
     """Clear those words of `marks` that the mask `touched` names."""
-    left = np.uint64(touched)
-    while left != 0:
-        word = ctz64(left)
-        left &= left - np.uint64(1)
+    for word in set_bits(touched):
         marks[word] = 0
     return 0

@@ -6,7 +6,7 @@ import numpy as np
 
 from rfview.engine import state
 from rfview.engine.chunk import MOST_CHOSEN, Blocks, Chunk, Rows, Writes
-from rfview.engine.compile.bits import ctz64
+from rfview.engine.compile.bits import set_bits
 from rfview.engine.compile.jit import key_dtype, lean_entry, record
 from rfview.engine.machine.journal.log import CHOSEN, COUNTED, LOG, STATE, VALUES, WATCHED, WRITTEN
 from rfview.engine.machine.journal.words import HOT_WORD, RECORDED_WORDS, WIDTH
@@ -171,10 +171,7 @@ def expand(key, block_end, block_at, block_mask, end, index):
     entry = 0
     for cycle in range(len(block_end)):
         while entry < block_end[cycle]:
-            mask = np.uint64(block_mask[entry])
-            while mask != 0:
-                bit = ctz64(mask)
-                mask &= mask - np.uint64(1)
+            for bit in set_bits(block_mask[entry]):
                 index[count] = np.int64(block_at[entry]) + bit
                 count += 1
             entry += 1

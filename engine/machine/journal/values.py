@@ -9,7 +9,7 @@ import numpy as np
 
 from rfview.engine.chunk import (AFFINE, ALL_REGISTERS, CLEARED, LOST, NO_ROW, RAW, REGISTERS_OF_WARP,
                                  UNIFORM)
-from rfview.engine.compile.bits import ctz64, words_at
+from rfview.engine.compile.bits import set_bits, words_at
 from rfview.engine.compile.device import device
 from rfview.engine.machine.journal.words import WHOLE
 
@@ -26,15 +26,10 @@ def log_rows(sm, log):
     row_word = words_at(log.row_word_at, log.row_word_size)
     count = np.uint64(log.rows)
     to = np.uint64(log.row_words)
-    touched = np.uint64(sm.rows_touched)
-    while touched != 0:
-        word = ctz64(touched)
-        touched &= touched - np.uint64(1)
+    for word in set_bits(sm.rows_touched):
         marked = np.uint64(sm.dirty_rows[word])
         sm.dirty_rows[word] = 0
-        while marked != 0:
-            low = ctz64(marked)
-            marked &= marked - np.uint64(1)
+        for low in set_bits(marked):
             row = np.uint64(word * 64 + low)
             row_index[count] = row
             at = row * np.uint64(32)
@@ -84,21 +79,13 @@ def log_writes(sm, log, first_row):
         write_row[log.writes - 1] = holder
     sm.num_accepted = 0
     candidate = np.int64(first_row)
-    touched = np.uint64(sm.lost_touched)
-    while touched != 0:
-        word = ctz64(touched)
-        touched &= touched - np.uint64(1)
+    for word in set_bits(sm.lost_touched):
         marked = np.uint64(sm.lost_rows[word])
         sm.lost_rows[word] = 0
-        while marked != 0:
-            low = ctz64(marked)
-            marked &= marked - np.uint64(1)
+        for low in set_bits(marked):
             candidate = log_loss(sm, log, candidate, word * 64 + low)
     sm.lost_touched = 0
-    cleared = np.uint64(sm.cleared)
-    while cleared != 0:
-        warp = ctz64(cleared)
-        cleared &= cleared - np.uint64(1)
+    for warp in set_bits(sm.cleared):
         append_write(log, warp * REGISTERS_OF_WARP + ALL_REGISTERS, WHOLE, CLEARED)
         words_at(log.write_row_at, log.write_row_size)[log.writes - 1] = NO_ROW
     sm.cleared = 0

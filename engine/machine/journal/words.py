@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from rfview.engine import state
-from rfview.engine.compile.bits import changed32, ctz64, keep_changed, popcount, take32, words_at
+from rfview.engine.compile.bits import changed32, keep_changed, popcount, set_bits, take32, words_at
 from rfview.engine.compile.device import device
 
 WIDTH = 32
@@ -106,10 +106,7 @@ def blocks_of(count):
 def scan_inflight(sm, log, words, shadow):
     """Compare the in-flight entries that this cycle marked."""
     for word in range(state.MAX_INFLIGHT // 64):
-        marked = np.uint64(sm.dirty_inflight[word])
-        while marked != 0:
-            low = ctz64(marked)
-            marked &= marked - np.uint64(1)
+        for low in set_bits(sm.dirty_inflight[word]):
             first = INFLIGHT_WORD + (word * 64 + low) * INFLIGHT_WORDS
             scan(log, words, shadow, first, 1, WIDTH, (1 << INFLIGHT_WORDS) - 1, 0)
         sm.dirty_inflight[word] = 0
@@ -119,15 +116,10 @@ def scan_inflight(sm, log, words, shadow):
 @device
 def scan_cold(sm, log, words, shadow):
     """Compare the cold blocks that this cycle marked."""
-    touched = np.uint64(sm.dirty_touched)
-    while touched != 0:
-        word = ctz64(touched)
-        touched &= touched - np.uint64(1)
+    for word in set_bits(sm.dirty_touched):
         marked = np.uint64(sm.dirty[word])
         sm.dirty[word] = 0
-        while marked != 0:
-            low = ctz64(marked)
-            marked &= marked - np.uint64(1)
+        for low in set_bits(marked):
             scan(log, words, shadow, COLD_WORD + (word * 64 + low) * WIDTH, 1, WIDTH, WHOLE, 0)
     sm.dirty_touched = 0
     return 0

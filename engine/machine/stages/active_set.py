@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from rfview.engine import hooks
-from rfview.engine.compile.bits import bit64, ctz64, popcount
+from rfview.engine.compile.bits import bit64, popcount, set_bits
 from rfview.engine.compile.device import device
 from rfview.engine.machine.schedulers.round_robin import next_from
 from rfview.engine.machine.stages.warp_state import reconsider
@@ -36,10 +36,7 @@ def manage(sm, rf, spec, rows, insts):
 @device
 def leave(sm, rf, spec, rows, insts, scheduler):
     """Remove active warps that wait for something long, once the design releases them."""
-    active = np.uint64(sm.scheduler[scheduler].active)
-    while active != 0:
-        warp = ctz64(active)
-        active &= active - np.uint64(1)
+    for warp in set_bits(sm.scheduler[scheduler].active):
         entry = sm.warp[warp]
         gone = np.uint64(sm.unfinished) & bit64(warp) == 0
         if not gone and entry.membership == ACTIVE and not must_leave(sm, insts, warp):
@@ -92,9 +89,7 @@ def join(sm, rf, spec, rows, insts, scheduler):
     while free > 0:
         outside = np.uint64(sm.unfinished) & np.uint64(sm.scheduler_mask[scheduler]) & ~np.uint64(state.active)
         ready = np.uint64(0)
-        while outside != 0:
-            warp = ctz64(outside)
-            outside &= outside - np.uint64(1)
+        for warp in set_bits(outside):
             if takes_any or may_join(sm, insts, warp):
                 ready |= bit64(warp)
         if ready == 0:
@@ -133,10 +128,7 @@ def choose(sm, scheduler, ready):
 @device
 def waits_on_memory(sm, scheduler, warps):
     """Return whether an unfinished warp among `warps` waits for memory rather than at a barrier."""
-    left = np.uint64(sm.unfinished) & np.uint64(sm.scheduler_mask[scheduler]) & warps
-    while left != 0:
-        warp = ctz64(left)
-        left &= left - np.uint64(1)
+    for warp in set_bits(np.uint64(sm.unfinished) & np.uint64(sm.scheduler_mask[scheduler]) & warps):
         if sm.warp[warp].split != NONE8:
             return True
     return False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rfview.engine.compile.bits import ctz64, popcount
+from rfview.engine.compile.bits import popcount, set_bits
 from rfview.engine.compile.device import device
 from rfview.engine.events import BARRIERS
 from rfview.engine.isa import BAR_ARRIVE, BAR_RED_AND, BAR_RED_OR, BAR_RED_POPC
@@ -112,10 +112,7 @@ def counted(counter):
 def give_reductions(sm, rows, insts, warp, cta, barrier):
     """Complete the bar.red instructions of a warp that waited for this barrier's result."""
     for word in range(len(sm.inflight_used)):
-        used = np.uint64(sm.inflight_used[word])
-        while used != 0:
-            low = ctz64(used)
-            used &= used - np.uint64(1)
+        for low in set_bits(sm.inflight_used[word]):
             slot = word * 64 + low
             flight = sm.inflight[slot]
             if flight.warp != warp or flight.stage != EXECUTE or end_is_known(flight):

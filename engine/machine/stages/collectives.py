@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from rfview.engine import hooks
-from rfview.engine.compile.bits import ctz64
+from rfview.engine.compile.bits import ctz64, set_bits
 from rfview.engine.compile.device import device
 from rfview.engine.isa import OP_BAR_WARP, OP_MATCH, OP_REDUX, OP_SHFL
 from rfview.engine.machine.stages import split_table, splits
@@ -43,10 +43,8 @@ def lanes_naming(sm, rf, spec, rows, warp, inst, lanes, mask):
     """Return those of `lanes` that name the member mask `mask`."""
     if np.int64(inst.src[mask_slot(inst)]) == NO_REG:
         return lanes
-    same, left = np.int64(0), np.uint64(lanes)
-    while left != 0:
-        lane = ctz64(left)
-        left &= left - np.uint64(1)
+    same = np.int64(0)
+    for lane in set_bits(lanes):
         if named_by(sm, rf, spec, rows, warp, inst, lane) == mask:
             same |= np.int64(1) << lane
     return same
@@ -57,10 +55,9 @@ def member_mask(sm, rf, spec, rows, warp, inst, lanes):
     """Return the lanes that a collective needs: the union of the masks that `lanes` name."""
     if np.int64(inst.src[mask_slot(inst)]) == NO_REG:
         return named_by(sm, rf, spec, rows, warp, inst, 0)
-    need, left = np.int64(0), np.uint64(lanes)
-    while left != 0:
-        need |= named_by(sm, rf, spec, rows, warp, inst, ctz64(left))
-        left &= left - np.uint64(1)
+    need = np.int64(0)
+    for lane in set_bits(lanes):
+        need |= named_by(sm, rf, spec, rows, warp, inst, lane)
     return need
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rfview.engine.compile.bits import ctz64
+from rfview.engine.compile.bits import ctz64, set_bits
 from rfview.engine.compile.device import device
 from rfview.engine.events import SPLIT_YIELDS
 from rfview.engine.isa import WARPSYNC_COLLECTIVE
@@ -171,10 +171,8 @@ def free_split(sm, warp, index):
 def seeing(sm, rows, warp, barrier, lanes, value):
     """Return those of `lanes` for which a barrier register has a value."""
     row = rows[state_row(sm, warp, barrier)].u
-    same, left = np.int64(0), np.uint64(lanes)
-    while left != 0:
-        lane = ctz64(left)
-        left &= left - np.uint64(1)
+    same = np.int64(0)
+    for lane in set_bits(lanes):
         if np.int64(row[lane]) == value:
             same |= np.int64(1) << lane
     return same

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rfview.engine import hooks
-from rfview.engine.compile.bits import ctz64
+from rfview.engine.compile.bits import ctz64, set_bits
 from rfview.engine.compile.device import device
 from rfview.engine.events import WAR_STALLS
 from rfview.engine.machine.stages.collectives import gather_members
@@ -138,18 +138,13 @@ def held_code(sm, warp, held, war, preds, insts, freeze):
     best_seq = np.int64(-1)
     what = np.int64(0)
     kind = BLOCK_REGISTER
-    while held != 0:
-        reg = ctz64(held)
-        held &= held - np.uint64(1)
+    for reg in set_bits(held):
         slot = np.int64(sm.producer[warp, reg])
         if sm.inflight[slot].seq > best_seq:
             best = slot
             best_seq = np.int64(sm.inflight[slot].seq)
             what = np.int64(reg)
-    pending = np.uint64(preds)
-    while pending != 0:
-        pred = ctz64(pending)
-        pending &= pending - np.uint64(1)
+    for pred in set_bits(preds):
         slot = np.int64(cold.pred_producer[pred])
         if sm.inflight[slot].seq > best_seq:
             best = slot
@@ -182,10 +177,7 @@ def oldest_reader(sm, warp, regs):
     """Return the oldest instruction of a warp that still has to read one of `regs`."""
     best = np.int64(0)
     best_seq = FOREVER
-    held = np.uint64(sm.collectors_of[warp])
-    while held != 0:
-        collector = ctz64(held)
-        held &= held - np.uint64(1)
+    for collector in set_bits(sm.collectors_of[warp]):
         slot = np.int64(sm.collector[collector].inflight)
         flight = sm.inflight[slot]
         if np.uint64(sm.collector_regs[collector]) & np.uint64(regs) != 0 and flight.seq < best_seq:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rfview.engine.compile.bits import bit64, ctz64
+from rfview.engine.compile.bits import bit64, set_bits
 from rfview.engine.compile.device import device
 from rfview.engine.events import SFU_CYCLES, SP_CYCLES
 from rfview.engine.values.execute import execute
@@ -29,10 +29,7 @@ def start_execution(sm, key, rows, insts, arena, regions, log, mem_index):
     No hook is called from here, so this is compiled once, under `key`, and shared by all designs (extern.py calls it).
     """
     gathered = np.uint64(0)
-    complete = np.uint64(sm.collectors_used) & ~np.uint64(sm.reading) & ~np.uint64(sm.late)
-    while complete != 0:
-        collector = ctz64(complete)
-        complete &= complete - np.uint64(1)
+    for collector in set_bits(np.uint64(sm.collectors_used) & ~np.uint64(sm.reading) & ~np.uint64(sm.late)):
         if sm.inflight[sm.collector[collector].inflight].issue_cycle + MIN_COLLECT_CYCLES <= sm.cycle:
             gathered |= bit64(collector)
     turn = np.int64(PIPE_SP0)       # the first SP that has not yet been given a chance in this cycle
@@ -63,10 +60,7 @@ def start_execution(sm, key, rows, insts, arena, regions, log, mem_index):
 def first_of_warp(sm, slot):
     """Return whether no older memory instruction of the warp is still collecting operands: accesses keep program order."""
     flight = sm.inflight[slot]
-    held = np.uint64(sm.collectors_of[flight.warp])
-    while held != 0:
-        collector = ctz64(held)
-        held &= held - np.uint64(1)
+    for collector in set_bits(sm.collectors_of[flight.warp]):
         other = sm.inflight[sm.collector[collector].inflight]
         if other.unit == UNIT_LDST and other.seq < flight.seq:
             return False
@@ -145,11 +139,8 @@ def compute(sm, key, rows, inst, arena, warp, cycle, mask, p0, p1, first_row, re
 @device
 def repeat_operands(sm, rows, inst, collector):
     """Give each row slot whose register a lower slot names too what was read for that one (B0.16)."""
-    left = np.uint64(inst.repeats)
     first_row = sm.config.first_collector_row + collector * NUM_SRC_ROWS
-    while left != 0:
-        slot = ctz64(left)
-        left &= left - np.uint64(1)
+    for slot in set_bits(inst.repeats):
         source = np.int64(0)
         while inst.src[source] != inst.src[slot]:
             source += 1

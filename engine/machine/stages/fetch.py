@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rfview.engine.compile.bits import bit64, ctz64
+from rfview.engine.compile.bits import bit64, set_bits
 from rfview.engine.compile.device import device
 from rfview.engine.events import ICACHE_MISSES
 from rfview.engine.machine.schedulers.round_robin import next_from
@@ -52,10 +52,7 @@ def fetch(sm):
 def rested(sm, waiting):
     """Return the warps whose last issue is long enough ago: fetched instructions are decoded in a cycle of their own."""
     held = np.uint64(0)
-    left = waiting
-    while left != 0:
-        warp = ctz64(left)
-        left &= left - np.uint64(1)
+    for warp in set_bits(waiting):
         entry = sm.warp[warp]
         jumped = entry.pc != entry.last_pc + 1
         pause = np.int64(sm.config.branch_cycles if jumped else sm.config.refill_cycles)

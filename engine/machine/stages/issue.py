@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from rfview.engine import hooks
-from rfview.engine.compile.bits import bit64, ctz64, popcount
+from rfview.engine.compile.bits import bit64, ctz64, popcount, set_bits
 from rfview.engine.compile.device import device
 from rfview.engine.events import INSTRUCTIONS, THREAD_INSTRUCTIONS
 from rfview.engine.isa import OP_ACTIVEMASK
@@ -41,9 +41,7 @@ def issue(sm, rf, spec, rows, insts, freeze):
         clear = candidates & np.uint64(sm.scoreboard_clear)
         ready = decide_clear(sm, rf, spec, rows, insts, scheduler, clear, freeze)
         candidates &= ~clear
-        while candidates != 0:
-            warp = ctz64(candidates)
-            candidates &= candidates - np.uint64(1)
+        for warp in set_bits(candidates):
             code = evaluate(sm, rf, spec, rows, insts, warp, freeze)
             if code == READY:
                 ready |= bit64(warp)
@@ -54,10 +52,7 @@ def issue(sm, rf, spec, rows, insts, freeze):
             chosen = schedulers.pick(sm.policy, sm, scheduler, ready)
             ready &= ~bit64(chosen)
         sm.issued_warp[scheduler] = chosen
-        changed = ready & ~np.uint64(sm.cached[UNSELECTED])
-        while changed != 0:
-            warp = ctz64(changed)
-            changed &= changed - np.uint64(1)
+        for warp in set_bits(ready & ~np.uint64(sm.cached[UNSELECTED])):
             block(sm, warp, BLOCK_SCHEDULER, scheduler)
             set_state(sm, warp, NOT_SELECTED)
         cache_states(sm, scheduler, UNSELECTED, ready & np.uint64(sm.scoreboard_clear))
@@ -72,10 +67,7 @@ def issue(sm, rf, spec, rows, insts, freeze):
 @device
 def show_finished(sm):
     """Show warps whose exit was issued in the previous cycle as finished."""
-    ended = np.uint64(sm.ended)
-    while ended != 0:
-        warp = ctz64(ended)
-        ended &= ended - np.uint64(1)
+    for warp in set_bits(sm.ended):
         set_state(sm, warp, FINISHED)
     sm.ended = 0
     return 0

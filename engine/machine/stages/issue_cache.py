@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from rfview.engine import hooks
-from rfview.engine.compile.bits import bit64, ctz64
+from rfview.engine.compile.bits import bit64, set_bits
 from rfview.engine.compile.device import device
 from rfview.engine.machine.stages.units import collectors_full, full_units
 from rfview.engine.machine.stages.warp_state import block, set_state
@@ -67,10 +67,7 @@ def decide_clear(sm, rf, spec, rows, insts, scheduler, clear, freeze):
 @device
 def show_held(sm, throttled, lacking, no_collector):
     """Show full units and missing collectors in the states of the warps they block, unless already shown."""
-    changed = (throttled & ~np.uint64(sm.cached[THROTTLED])) | (lacking & ~np.uint64(sm.cached[LACKING]))
-    while changed != 0:
-        warp = ctz64(changed)
-        changed &= changed - np.uint64(1)
+    for warp in set_bits((throttled & ~np.uint64(sm.cached[THROTTLED])) | (lacking & ~np.uint64(sm.cached[LACKING]))):
         if throttled & bit64(warp) != 0:
             block(sm, warp, BLOCK_UNIT, sm.head_unit[warp])
             sm.warp[warp].losers = no_collector << COLLECTOR_FULL
@@ -85,9 +82,7 @@ def show_held(sm, throttled, lacking, no_collector):
 @device
 def forget_losers(sm, warps):
     """Clear `losers` of warps that nothing blocks."""
-    while warps != 0:
-        warp = ctz64(warps)
-        warps &= warps - np.uint64(1)
+    for warp in set_bits(warps):
         sm.warp[warp].losers = 0
     return 0
 
@@ -115,10 +110,7 @@ def cache_states(sm, scheduler, kind, warps):
 @device
 def show_frozen(sm, warps, losers, freeze):
     """Show the freeze as the state of warps blocked by it alone. losers: those that lack a unit and a collector as well."""
-    changed = warps & ~np.uint64(sm.cached[FROZEN])
-    while changed != 0:
-        warp = ctz64(changed)
-        changed &= changed - np.uint64(1)
+    for warp in set_bits(warps & ~np.uint64(sm.cached[FROZEN])):
         block(sm, warp, BLOCK_DESIGN, 0)
         sm.warp[warp].losers = (1 << COLLECTOR_FULL) if losers & bit64(warp) != 0 else 0
         set_state(sm, warp, freeze)
@@ -129,10 +121,7 @@ def show_frozen(sm, warps, losers, freeze):
 def refused_by_design(sm, rf, spec, rows, insts, warps):
     """Return the warps that the design holds back, and show its reasons."""
     refused = np.uint64(0)
-    left = warps
-    while left != 0:
-        warp = ctz64(left)
-        left &= left - np.uint64(1)
+    for warp in set_bits(warps):
         code = np.int64(hooks.issue_check(sm, rf, spec, rows, warp, insts[sm.warp[warp].pc]))
         if code != 0:
             refused |= bit64(warp)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rfview.engine.compile.bits import bit64, ctz64, popcount
+from rfview.engine.compile.bits import bit64, ctz64, popcount, set_bits
 from rfview.engine.compile.device import device
 from rfview.engine.events import BRANCHES, DIVERGENT_BRANCHES
 from rfview.engine.fault_codes import BARRIER, CALL, TRAP
@@ -121,10 +121,8 @@ def jump_through(sm, rf, spec, rows, insts, arena, inst, warp, pc, lanes):
     while left != 0:
         first = ctz64(np.uint64(left))
         target = np.int64(-1)
-        group, rest = np.int64(0), np.uint64(left)
-        while rest != 0:
-            lane = ctz64(rest)
-            rest &= rest - np.uint64(1)
+        group = np.int64(0)
+        for lane in set_bits(left):
             place = destination(sm, rf, spec, rows, arena, inst, warp, lane)
             if lane == first:
                 target = place

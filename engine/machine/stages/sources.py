@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rfview.engine import hooks
-from rfview.engine.compile.bits import ctz64
+from rfview.engine.compile.bits import ctz64, set_bits
 from rfview.engine.compile.device import device
 from rfview.engine.machine.rows import copy_row
 from rfview.engine.machine.stages.convergence import UNIFORM, state_row
@@ -39,10 +39,7 @@ def lane_value(sm, rf, spec, rows, arena, inst, warp, slot, lane):
 @device
 def fetch_scalars(sm, rows, arena, inst, warp, first_row):
     """Fill the rows of the slots that are no registers. first_row: of slot 0."""
-    left = np.uint64(inst.imm_mask) | np.uint64(inst.const_mask) | np.uint64(inst.uniform_mask)
-    while left != 0:
-        slot = ctz64(left)
-        left &= left - np.uint64(1)
+    for slot in set_bits(np.uint64(inst.imm_mask) | np.uint64(inst.const_mask) | np.uint64(inst.uniform_mask)):
         fill(rows, first_row + slot, scalar(sm, rows, arena, inst, warp, slot))
     return 0
 
@@ -50,10 +47,7 @@ def fetch_scalars(sm, rows, arena, inst, warp, first_row):
 @device
 def fetch_registers(rows, inst, base, first_row):
     """Copy the registers that an instruction reads into the rows from `first_row` on. base: the row of the warp's R0."""
-    left = np.uint64(inst.src_mask)
-    while left != 0:
-        slot = ctz64(left)
-        left &= left - np.uint64(1)
+    for slot in set_bits(inst.src_mask):
         copy_row(rows, base + np.int64(inst.src[slot]), first_row + slot)
     return 0
 

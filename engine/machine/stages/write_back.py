@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rfview.engine import hooks
-from rfview.engine.compile.bits import bit64, ctz64
+from rfview.engine.compile.bits import bit64, set_bits
 from rfview.engine.compile.device import device
 from rfview.engine.program import UNIT_LDST, WAIT_LONG
 from rfview.engine.machine.marks import touch_inflight
@@ -109,11 +109,8 @@ def write_result(sm, rf, spec, rows, insts, slot):
     warp = np.int64(flight.warp)
     mask = flight.mask
     unwritten = np.int64(flight.unwritten)
-    left = np.uint64(unwritten)
     refused = 0
-    while left != 0:
-        row = ctz64(left)
-        left &= left - np.uint64(1)
+    for row in set_bits(flight.unwritten):
         unwritten &= ~(1 << row)
         flight.unwritten = unwritten
         reg = np.int64(insts[pc].dst[row])

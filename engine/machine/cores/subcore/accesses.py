@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rfview.engine.compile.bits import ctz64
+from rfview.engine.compile.bits import set_bits
 from rfview.engine.compile.device import device
 from rfview.engine.events import FP64_CYCLES, SFU_CYCLES, TRANSACTIONS
 from rfview.engine.isa import (FLAG_ATOM_GLOBAL, FLAG_ATOM_SUCCESS, FLAG_PAST_L1, OP_ASSERTFAIL, OP_LDGDEPBAR, OP_LDGSTS,
@@ -196,10 +196,8 @@ def last_copy(sm, insts, warp):
     """Return the cycle in which the last of a warp's earlier asynchronous copies ends; all of them have left the queue."""
     done = np.int64(sm.cycle) + 1
     for word in range(MAX_INFLIGHT // 64):
-        used = np.uint64(sm.inflight_used[word])
-        while used != 0:
-            flight = sm.inflight[word * 64 + ctz64(used)]
-            used &= used - np.uint64(1)
+        for low in set_bits(sm.inflight_used[word]):
+            flight = sm.inflight[word * 64 + low]
             if flight.warp == warp and flight.stage == MEMORY and insts[flight.pc].op == OP_LDGSTS:
                 done = max(done, np.int64(flight.done_cycle))
     return done

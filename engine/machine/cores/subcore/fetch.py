@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from rfview.engine.compile.bits import bit64, ctz64, popcount
+from rfview.engine.compile.bits import bit64, popcount, set_bits
 from rfview.engine.compile.device import device
 from rfview.engine.events import ICACHE_MISSES
+from rfview.engine.machine.cores.subcore import issue
 from rfview.engine.machine.cores.subcore.state import NUM_SUBCORES
 from rfview.engine.machine.stages import l2
 from rfview.engine.machine.stages.read_only import ICACHE, find_line, oldest_line, touch
@@ -27,16 +28,11 @@ def fetch(sm, rf, spec):
     jumped = np.uint64(sm.need_fetch)
     sm.need_fetch = 0
     if spec.core.fetch_stages == 0:
-        while jumped != 0:
-            warp = ctz64(jumped)
-            jumped &= jumped - np.uint64(1)
+        for warp in set_bits(jumped):
             sm.warp[warp].ibuffer = 1
         return 0
-    left = np.uint64(sm.unfinished)
     roomy = np.uint64(0)
-    while left != 0:
-        warp = ctz64(left)
-        left &= left - np.uint64(1)
+    for warp in set_bits(sm.unfinished):
         own = rf.core.warp[warp]
         if jumped & bit64(warp) != 0:
             own.arriving = 0
@@ -60,16 +56,7 @@ def fetch(sm, rf, spec):
 @device
 def fetch_one(sm, rf, spec, number, roomy):
     """Fetch an instruction for one of a sub-core's warps, if it is in the cache; else request its line."""
-    last = np.int64(rf.core.sub[number].last_warp) - 1
-    warp = last
-    if last < 0 or roomy & bit64(last) == 0:
-        left = roomy
-        warp = np.int64(ctz64(left))
-        while left != 0:
-            other = ctz64(left)
-            left &= left - np.uint64(1)
-            if np.uint64(sm.older_warps[other]) & bit64(warp) != 0:
-                warp = np.int64(other)
+    warp = issue.pick(sm, np.int64(rf.core.sub[number].last_warp) - 1, roomy)
     own = rf.core.warp[warp]
     place = np.int64(sm.warp[warp].pc) + np.int64(sm.warp[warp].ibuffer) + popcount(np.uint64(own.arriving))
     if sm.config.icache_sets != 0 and not in_cache(sm, place // np.int64(sm.config.icache_instructions)):

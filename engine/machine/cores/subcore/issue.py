@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rfview.engine.compile.bits import bit64, ctz64, popcount
+from rfview.engine.compile.bits import bit64, ctz64, popcount, set_bits
 from rfview.engine.compile.device import device
 from rfview.engine.events import FP64_CYCLES, INSTRUCTIONS, SP_CYCLES, THREAD_INSTRUCTIONS
 from rfview.engine.fault_codes import CALL
@@ -53,10 +53,7 @@ def clear_control(rf, warp):
 @device
 def show_finished(sm):
     """Show warps whose exit was issued in the previous cycle as finished."""
-    ended = np.uint64(sm.ended)
-    while ended != 0:
-        warp = ctz64(ended)
-        ended &= ended - np.uint64(1)
+    for warp in set_bits(sm.ended):
         set_state(sm, warp, FINISHED)
     sm.ended = 0
     return 0
@@ -68,9 +65,7 @@ def issue(sm, rf, spec, rows, insts, arena, number):
     sub = rf.core.sub[number]
     left = np.uint64(sm.undecided) & np.uint64(sm.unfinished) & np.uint64(sm.scheduler_mask[number])
     ready = np.uint64(0)
-    while left != 0:
-        warp = ctz64(left)
-        left &= left - np.uint64(1)
+    for warp in set_bits(left):
         code = decide(sm, rf, spec, insts, number, warp)
         if code == READY:
             ready |= bit64(warp)
@@ -94,9 +89,7 @@ def issue(sm, rf, spec, rows, insts, arena, number):
 @device
 def pass_over(sm, number, warps):
     """Show ready warps that are not chosen."""
-    while warps != 0:
-        warp = ctz64(warps)
-        warps &= warps - np.uint64(1)
+    for warp in set_bits(warps):
         block(sm, warp, BLOCK_SCHEDULER, number)
         set_state(sm, warp, NOT_SELECTED)
     return 0
@@ -107,12 +100,8 @@ def pick(sm, last, ready):
     """Return the warp that issued last if it is ready, else the youngest ready one."""
     if last >= 0 and ready & bit64(last) != 0:
         return np.int64(last)
-    left = ready
-    best = ctz64(left)
-    left &= left - np.uint64(1)
-    while left != 0:
-        warp = ctz64(left)
-        left &= left - np.uint64(1)
+    best = ctz64(ready)
+    for warp in set_bits(ready):
         if np.uint64(sm.older_warps[warp]) & bit64(best) != 0:
             best = warp
     return np.int64(best)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from rfview.engine import hooks
-from rfview.engine.compile.bits import ctz64
+from rfview.engine.compile.bits import set_bits
 from rfview.engine.compile.device import device
 from rfview.engine.events import READ_CONFLICTS, RF_READS
 from rfview.engine.machine.cores.subcore import accesses, results, values
@@ -121,10 +121,7 @@ def accept_reads(sm, rf, spec, sub, inst, slot, hits, stage):
     Reads that take more cycles than the window has keep it waiting as much longer.
     """
     warp = np.int64(sm.inflight[slot].warp)
-    left = np.uint64(inst.src_mask)
-    while left != 0:
-        k = ctz64(left)
-        left &= left - np.uint64(1)
+    for k in set_bits(inst.src_mask):
         if sub.asked[stage, k] == 0 and first_read(inst, hits, k):
             reg = np.int64(inst.src[k])
             cycles = np.int64(hooks.read_cycles(sm, rf, spec, warp, reg, np.int64(inst.is_float)))
@@ -155,10 +152,7 @@ def free_reads(sm, spec, bank):
 @device
 def book_reads(sm, spec, sub, inst, slot):
     """Book the banks' first free read ports for the reads of the instruction in Allocate."""
-    left = np.uint64(inst.src_mask)
-    while left != 0:
-        k = ctz64(left)
-        left &= left - np.uint64(1)
+    for k in set_bits(inst.src_mask):
         cycles = np.int64(sub.asked[IN_ALLOCATE, k]) - 1
         sub.asked[IN_ALLOCATE, k] = 0
         bank = np.int64(inst.src[k]) & 1

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from rfview.engine import hooks
-from rfview.engine.compile.bits import bit64, ctz64
+from rfview.engine.compile.bits import bit64, set_bits
 from rfview.engine.compile.device import device
 from rfview.engine.events import RF_WRITES, WRITE_CONFLICTS
 from rfview.engine.machine.cores.subcore.inflight import give_back
@@ -266,10 +266,8 @@ def write_variable(sm, rf, spec, rows, insts):
     while left != 0:
         best, best_seq = np.int64(-1), FOREVER
         for word in range(MAX_INFLIGHT // 64):
-            used = np.uint64(sm.in_write_back[word])
-            while used != 0:
-                slot = word * 64 + ctz64(used)
-                used &= used - np.uint64(1)
+            for low in set_bits(sm.in_write_back[word]):
+                slot = word * 64 + low
                 seq = np.int64(sm.inflight[slot].seq)
                 if before < seq < best_seq:
                     best, best_seq = np.int64(slot), seq
@@ -301,10 +299,8 @@ def overtakes(sm, insts, slot):
     inst = insts[own.pc]
     is_in_order = inst.space == SPACE_SHARED or inst.latency_class == SHUFFLE
     for word in range(MAX_INFLIGHT // 64):
-        used = np.uint64(sm.inflight_used[word])
-        while used != 0:
-            other = sm.inflight[word * 64 + ctz64(used)]
-            used &= used - np.uint64(1)
+        for low in set_bits(sm.inflight_used[word]):
+            other = sm.inflight[word * 64 + low]
             if other.warp == own.warp and other.seq < own.seq and is_one_pipe(insts[other.pc], inst):
                 if other.stage == WRITE_BACK or is_in_order and other.stage < WRITE_BACK:
                     return True
@@ -347,10 +343,7 @@ def accept_late(sm, rf, spec, rows, inst, slot):
     """
     flight = sm.inflight[slot]
     longest = np.int64(0)
-    left = np.uint64(flight.unwritten) if flight.mask != 0 else np.uint64(0)
-    while left != 0:
-        row = ctz64(left)
-        left &= left - np.uint64(1)
+    for row in set_bits(np.uint64(flight.unwritten) if flight.mask != 0 else np.uint64(0)):
         cycles = ask(sm, rf, spec, inst, slot, row, 1)
         if cycles < 0:
             flight.code = -cycles

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rfview.engine.compile.bits import ctz64
+from rfview.engine.compile.bits import ctz64, set_bits
 from rfview.engine.compile.device import device
 from rfview.engine.fault_codes import PARAM_RANGE
 from rfview.engine.isa import BMOV_TO_BARRIER, FLAG_ATOM_GLOBAL, OP_BMOV, OP_PLOP3, OP_SREG
@@ -169,10 +169,7 @@ def show_results(sm, rf, rows, inst, slot):
             if inst.dst[row] != NO_REG:
                 touch_row(sm, state_row(sm, warp, UNIFORM + (np.int64(inst.dst[row]) >> 5)))
         return write_uniform(sm, rows, inst, warp, lanes, result_row_of(sm, slot))
-    left = np.uint64(flight.unwritten)
-    while left != 0:
-        row = ctz64(left)
-        left &= left - np.uint64(1)
+    for row in set_bits(flight.unwritten):
         show_register(sm, rf, rows, inst, slot, row)
     return 0
 
@@ -193,10 +190,8 @@ def show_register(sm, rf, rows, inst, slot, row):
 def forward(sm, rf, rows, insts, warp):
     """Let a branch of a warp, which reads registers at issue, read results that have passed Allocate."""
     for word in range(MAX_INFLIGHT // 64):
-        used = np.uint64(sm.inflight_used[word])
-        while used != 0:
-            slot = word * 64 + ctz64(used)
-            used &= used - np.uint64(1)
+        for low in set_bits(sm.inflight_used[word]):
+            slot = word * 64 + low
             flight = sm.inflight[slot]
             if flight.warp == warp and flight.stage == EXECUTE and flight.pipe != NONE8 and flight.unwritten != 0:
                 show_results(sm, rf, rows, insts[flight.pc], slot)
