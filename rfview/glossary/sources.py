@@ -97,6 +97,28 @@ WORDS: dict[str, tuple[str, str]] = {
     "coalescing": ("an access sends a cache line for each 128 bytes that its lanes touch: 1 if neighbouring lanes use "
                    "neighbouring words, up to 32; `rfview lines` has the cache lines per access beside the ideal",
                    "CUDA Programming Guide, device memory accesses"),
+    "occupancy": ("how many of the SM's warp slots have a warp: limited by the grid, the size of CTAs, their registers and "
+                  "their shared memory; the sentences of `rfview run` say by which", "CUDA Best Practices Guide, Occupancy"),
+    "resident": ("of a warp: it has a slot of the SM, from the start of its CTA to its end; these warp-cycles are the 100 % "
+                 "of every share", "our assumption: the one denominator"),
+    "latency": ("cycles from an instruction's issue to its result; warps that wait for results are hidden by others that "
+                "can issue, and where too few can, latency limits the run", "CUDA Best Practices Guide, Hiding Register "
+                "Dependencies"),
+    "divergence": ("lanes of a warp that take different branches: the sides run one after the other, each with the "
+                   "other's lanes idle", "CUDA Programming Guide, SIMT Architecture; of two runs: `rfview help compare`"),
+    "bank conflict": ("two accesses want the same bank in one cycle, and one waits: operands and results in the register "
+                      "file (state bank_conflict), or lanes of one access to shared memory, which then takes several passes",
+                      "HC-RF section IV-A; CUDA Programming Guide, Shared Memory"),
+    "contention": ("lanes or warps that change the same word with atomics, which are served one after another; copies of "
+                   "the word, one for each warp, spread them", "NVIDIA's GK110 whitepaper, atomics"),
+    "spill": ("a value that has no register and lies in local memory instead, so that its uses are loads and stores",
+              "CUDA Programming Guide, Local Memory"),
+    "floor": ("the cycles that a unit's work takes at least, from counts alone: no run with the same work ends earlier",
+              "roofline; Williams et al., CACM 2009"),
+    "ld/st": ("the load/store unit: takes memory accesses, and sends one cache line a cycle, or makes one pass over shared "
+              "memory", "GPGPU-Sim's GTX480"),
+    "sfu": ("the special function unit: roots, sines, exponentials, on Fermi's core doubles and divisions as well",
+            "RFC section 2.1"),
     "mrf": ("main register file: the one behind a register cache or write buffer", "RFC section 2.1"),
     "stt-ram": ("magnetic memory: hardly leaks, but a write takes 4 cycles", "HRF section 3.2, Table 1"),
     "hc-rf": ("in sources: the paper on a register file of hybrid SRAM/STT-RAM cells, which is the design hcrf",

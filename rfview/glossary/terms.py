@@ -195,7 +195,7 @@ def of_run(info: RunInfo) -> Iterator[Term]:
 def find(word: str, info: RunInfo | None = None) -> list[Term]:
     """Return the terms with a name, or, if there is none, those whose name or explanation contains the word.
 
-    info: of a run whose own words are used if nothing else has the name.
+    A name's plural is the name. info: of a run whose own words are used if nothing else has the name.
     """
     needle = word.strip().lower()
     terms = all_terms()
@@ -203,6 +203,7 @@ def find(word: str, info: RunInfo | None = None) -> list[Term]:
         terms = (*terms, *of_run(info))
     for match in (
         lambda term: term.name.lower() == needle,
+        lambda term: f"{term.name.lower()}s" == needle,
         lambda term: term.name.lower().split(".")[-1] == needle or term.name.lower().split(": ")[-1] == needle,
         lambda term: needle in term.name.lower(),
         lambda term: needle in f"{term.kind} {term.text} {term.source}".lower(),

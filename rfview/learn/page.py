@@ -19,10 +19,11 @@ def has_passed(shown: Shown, cycle: int) -> bool:
 
 
 def page_lines(shown: Shown, tour: str, width: int, cycle: int, chosen: int, keys: Keys, message: str = "",
-               more: str = "") -> list[Line]:
+               after: str = "", more: str = "") -> list[Line]:
     """Return a page; chosen: the reader's choice, 0 = none yet; message: a message to the reader in the last row.
 
-    more: the action that shows the rest of a page that does not fit, next_page or previous_page.
+    after: the name of the tour that Enter begins on the last page, "" for none. more: the action that shows the rest of a
+    page that does not fit, next_page or previous_page.
 
     ▌The drain stall (hrf)   1 of 3   Two buffers take turns                                   cycle 10
       STT-RAM hardly leaks, but a write takes it 4 cycles. So results go into a small SRAM buffer. ...
@@ -56,7 +57,7 @@ def page_lines(shown: Shown, tour: str, width: int, cycle: int, chosen: int, key
             row.add(", ", "dim").add(" ".join(more_at_once), "key").add(" in tens and hundreds", "dim")
         row.add("  ").add(progress(done, total, 16 if width >= NARROW else 6), "p:moving")
         lines.append(row.add(f"  {done:,} of {plural(total, 'cycle')}", "text").line())
-    return [*lines, blank(width), _foot(shown, width, chosen, answered, keys, message, more)]
+    return [*lines, blank(width), _foot(shown, width, chosen, answered, keys, message, after, more)]
 
 
 def _paragraph(text: str, width: int, role: str, mark: str = " ") -> list[Line]:
@@ -77,13 +78,15 @@ def _choice(shown: Shown, number: int, width: int, chosen: int, answered: bool) 
     return [row.line(), *(Row(width).to(6).add(part, role).line() for part in rest)]
 
 
-def _foot(shown: Shown, width: int, chosen: int, answered: bool, keys: Keys, message: str, more: str) -> Line:
+def _foot(shown: Shown, width: int, chosen: int, answered: bool, keys: Keys, message: str, after: str,
+          more: str) -> Line:
     if shown.question and not chosen:
         hints = [(f"1–{len(shown.choices)}", "your prediction")]
     elif not answered and shown.question:
         hints = keys.hints(("open", "jumps there"))
     else:
-        hints = keys.hints(("open", "next page" if shown.number < shown.count else "end of the tour"))
+        end = f"next tour: {after}" if after else "end of the tour"
+        hints = keys.hints(("open", "next page" if shown.number < shown.count else end))
     if more:        # before the end, reading on comes first; at the end, the next step
         is_before = more == "next_page"
         hints.insert(0 if is_before else 1, (keys.first(more), "more" if is_before else "above"))

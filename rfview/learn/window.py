@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from rfview import line_history
 from rfview.actions import MAIN
 from rfview.engine.errors import InputError
-from rfview.keys import Pressed
+from rfview.keys import KeyReader, Pressed
 from rfview.learn.page import has_passed, page_lines
 from rfview.learn.tour import Lesson, Shown, Tour
 from rfview.render.text import Line, fill
@@ -30,9 +31,11 @@ class TourWindow(Popup):
 
     EDGE = 0    # as wide as the screen, whose lower part it is
 
-    def __init__(self, main: Desk, tour: Tour):
+    def __init__(self, main: Desk, tour: Tour, begin: Callable[[Tour], None] | None = None):
+        """begin: takes the tour after this one, when the reader wants it and this screen is closed; None offers none."""
         super().__init__(main, (400, 12))
-        self.tour = tour
+        self.tour, self.begin = tour, begin
+        self.after = _tour_after(tour) if begin is not None else None
         self.lesson: Lesson | None = None
         self.shown: Shown | None = None
         self.painted: Shown | None = None
@@ -92,16 +95,26 @@ class TourWindow(Popup):
             return
         if self.painted is not None:
             width = self.app.size.width
-            lines = page_lines(self.painted, self.tour.title, width, self.cycle(), self.chosen, self.keys, self.message)
+            lines = page_lines(*self._facts(width))
             rows = self.app.size.height
             self.wanted = (width, min(len(lines), max(rows - 6, rows * 2 // 3)))
+            self.main.cover(self.wanted[1])
         super().paint()
+
+    def on_unmount(self) -> None:
+        self.main.cover(0)
+
+    def _facts(self, width: int) -> tuple[Shown, str, int, int, int, KeyReader, str, str]:
+        """Return what the page is painted from."""
+        assert self.painted is not None
+        return (self.painted, self.tour.title, width, self.cycle(), self.chosen, self.keys, self.message,
+                self.after.name if self.after is not None else "")
 
     def lines(self, width: int, height: int) -> list[Line]:
         """Return the page; if it does not fit, its head and keys stay in place, and the rest can be paged through."""
         if self.painted is None:
             return fill([], width, height)
-        facts = self.painted, self.tour.title, width, self.cycle(), self.chosen, self.keys, self.message
+        facts = self._facts(width)
         lines = page_lines(*facts)
         if len(lines) <= height:
             self.top = self.room = 0
@@ -174,18 +187,13 @@ class TourWindow(Popup):
             self.main.worker.ask(requests.goto, self.painted.target)
         elif self.painted.number < self.painted.count:
             self.turn(self.painted.number)
+        elif self.after is not None and self.begin is not None:
+            self.begin(self.after)
+            self.main.leave()
         else:
             self.dismiss()
-            self.main.say(f"end of the tour {self.tour.name}; this is its run: continue as you like, "
-                          f"{self.main.scene.key('quit')} quits{self._next()}", "good")
-
-    def _next(self) -> str:
-        """Return the tour after this one, in words; "" after the last."""
-        from rfview.learn.tours import TOURS    # imports every tour
-
-        names = list(TOURS)
-        after = names[names.index(self.tour.name) + 1 :] if self.tour.name in names else []
-        return f"; next: rfview learn {after[0]}, {TOURS[after[0]].title}" if after else ""
+            key = self.main.scene.key("quit")
+            self.main.say(f"end of the tour; this is its run: continue as you like, {key} quits", "good")
 
     HANDLERS: ClassVar[Handlers] = {
         **passed_on(*(name for name in MAIN if name not in NOT_HERE)),
@@ -195,13 +203,28 @@ class TourWindow(Popup):
     }
 
 
+def _tour_after(tour: Tour) -> Tour | None:
+    """Return the tour after another, None after the last."""
+    from rfview.learn.tours import TOURS    # imports every tour
+
+    names = list(TOURS)
+    after = names[names.index(tour.name) + 1 :] if tour.name in names else []
+    return TOURS[after[0]] if after else None
+
+
 def run_tour(tour: Tour, *, ascii_only: bool = False, keymap: dict[str, str] | None = None) -> int:
-    """Show a tour in the terminal; return the exit code."""
+    """Show a tour in the terminal, and those after it as long as the reader goes on; return the exit code."""
     from rfview.app import run_app
     from rfview.sessions.targets import open_bundled
 
-    def begin(main: Desk) -> None:
-        main.app.push_screen(TourWindow(main, tour))
+    wanted = [tour]
 
-    return run_app(open_bundled(tour.recording), title=tour.title, ascii_only=ascii_only, target=str(tour.recording),
-                   keymap=keymap, begin=begin)
+    def begin(main: Desk) -> None:
+        main.app.push_screen(TourWindow(main, tour, wanted.append))
+
+    code = 0
+    while wanted and not code:
+        tour = wanted.pop()
+        code = run_app(open_bundled(tour.recording), title=tour.title, ascii_only=ascii_only, target=str(tour.recording),
+                       keymap=keymap, begin=begin)
+    return code

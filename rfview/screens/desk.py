@@ -32,6 +32,7 @@ from rfview.widgets.panel import PanelView, StripCache
 from rfview.widgets.panels import FooterView, OverviewView
 from rfview.widgets.prompt import Prompt
 
+LEAST_SHOWN = 4     # rows of a panel partly below a window, to be fitted into what is left of it
 GATHERED = {name: panel.columns_of for name, panel in PANELS.items() if panel.columns_of is not None}
 
 
@@ -60,6 +61,7 @@ class Desk(Keyed, Screen[None]):
         self.columns = dict.fromkeys((OVERVIEW, *GATHERED), 0)      # requested from the worker
         self.begin: Callable[[Any], None] | None = None     # called after the first frame of the session
         self.past = LineHistory()       # of the prompt
+        self.covered = 0        # rows at the foot of the screen that a window covers
         self.unbound: set[str] = set()      # keys already reported to do nothing
 
     def compose(self) -> ComposeResult:
@@ -86,7 +88,9 @@ class Desk(Keyed, Screen[None]):
         if width <= 0 or height <= 0:
             return
         self.scene = self.scene.at(note=frame.size_note(width, height))
-        self.places = frame.places_of(self.scene, width, height, self.zoomed)
+        self.places = [place if place.y + LEAST_SHOWN > height - self.covered else
+                       place._replace(height=min(place.height, height - self.covered - place.y))
+                       for place in frame.places_of(self.scene, width, height, self.zoomed)]
         names = {place.panel for place in self.places}
         for name, view in self.views.items():
             if name not in names:
@@ -95,6 +99,12 @@ class Desk(Keyed, Screen[None]):
             self.views[place.panel].place(place.x, place.y, place.width, place.height)
         self._gather_as_wide(max(8, width - 2))
         self.repaint_panels()
+
+    def cover(self, rows: int) -> None:
+        """Paint panels into what a window leaves of the screen that covers so many rows at its foot, 0 for none."""
+        if rows != self.covered:
+            self.covered = rows
+            self.lay_out()
 
     def _gather_as_wide(self, overview: int) -> None:
         """Request what the overview and panels show of the run wherever their numbers of columns have changed."""

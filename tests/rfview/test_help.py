@@ -59,6 +59,12 @@ def test_a_glyph_of_the_screens_is_a_word_of_the_help(capsys: pytest.CaptureFixt
     assert printed(capsys, "scoreboard").startswith("scoreboard   (word)")
 
 
+@pytest.mark.parametrize("word", ["occupancy", "spills", "bank conflicts", "contention", "divergence",
+                                  "latency", "floors", "resident", "SFU", "LD/ST", "coalescing"])
+def test_what_the_sentences_of_a_run_say_is_a_word_of_the_help(word: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "   (word)" in printed(capsys, word).splitlines()[0]
+
+
 @pytest.mark.parametrize(("word", "near"), [
     ("inst.lastuse", "inst.last_use"), ("sm.warp.pcc", "sm.warp.pc"), ("event.rf_raeds", "event.rf_reads"),
     ("rf.bufer", "rf.buffer"), ("tbraek", "tbreak"),

@@ -6,6 +6,7 @@ import io
 import itertools
 import subprocess
 import sys
+from collections.abc import Awaitable, Callable
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -194,6 +195,45 @@ def test_the_screen_goes_through_a_tour(name: str, size: tuple[int, int]) -> Non
         assert not isinstance(app.app.screen, TourWindow) and "end of the tour" in app.scene.message
 
     in_a_tour(name, test, size)
+
+
+def test_the_last_page_begins_the_next_tour() -> None:
+    begun: list[str] = []
+
+    def after(name: str) -> Callable[[Driven], Awaitable[None]]:
+        async def go(app: Driven) -> None:
+            await app.settle()
+            app.app.main.leave = lambda: begun.append("left")
+            window = TourWindow(app.app.main, TOURS[name], lambda tour: begun.append(tour.name))
+            app.app.push_screen(window)
+            await app.settle()
+            while window.painted.number < window.painted.count:
+                await app.press(str(window.painted.right), "enter", *["enter"] * (window.painted.start != window.painted.target))
+            assert "next tour" not in app.window_text()
+            await app.press(str(window.painted.right), *["enter"] * (window.painted.start != window.painted.target))
+            assert ("next tour: dead" in app.window_text()) == (name == "drain")
+            await app.press("enter")
+
+        return go
+
+    for name in ("drain", list(TOURS)[-1]):
+        drive(after(name), size=(80, 24), opener=lambda report, name=name: open_session(TOURS[name].recording))
+    assert begun == ["dead", "left"]
+
+
+def test_a_page_does_not_cover_the_instruction_that_it_is_about() -> None:
+    async def test(app: Driven) -> None:
+        for _ in TOURS["promise"].pages:
+            window = app.app.screen
+            code = next((place for place in app.app.main.places if place.panel == "code"), None)
+            if app.scene.panel == "code":
+                shown = "\n".join(line.plain for line in app.app.main.views["code"].lines)
+                assert code.y + code.height <= app.app.size.height - window.wanted[1] and "\n▸" in shown
+            await app.press(str(window.painted.right), "enter", "enter")
+        await app.settle()
+        assert app.app.main.covered == 0
+
+    in_a_tour("promise", test, (80, 24))
 
 
 def test_keys_step_to_the_answer_and_all_others_stay_live() -> None:

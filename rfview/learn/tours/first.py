@@ -66,7 +66,7 @@ TOUR = Tour(
             claims=("w0.last_pc == 14",),
             text="w0 has the value and issued {w0.last_pc:code} in cycle {cycle - 1}. Now go backwards: S is one "
                  "cycle back, I the warp's previous issue, [s where it began to wait.",
-            source="our assumption: a recording keeps every cycle as differences between complete states",
+            source="rfview itself: a recording keeps every cycle as differences between complete states",
             question="Which instruction did w0 issue before this one? I goes there.",
             choices=(("{12:code}", "w0.last_pc == 12"), ("{13:code}", "w0.last_pc == 13"),
                      ("{17:code}", "w0.last_pc == 17")),

@@ -79,10 +79,10 @@ TOUR = Tour(
             source="eDRAM, methodology: the paper's words, P(8 T0) at every T0 (error_mode = literal); the "
                    "probabilities are our assumption",
             question="What did it hold in the previous cycle? S goes there.",
-            choices=(("a slightly larger number: cells only discharge",
+            choices=(("a number slightly larger in size: cells only discharge",
                       "w$warp.R$reg[$lane] > $now and w$warp.R$reg[$lane] >> 16 == $now >> 16"),
                      ("another exponent: a wildly different number", "w$warp.R$reg[$lane] >> 16 != $now >> 16"),
-                     ("a smaller number", "w$warp.R$reg[$lane] < $now")),
+                     ("a number smaller in size", "w$warp.R$reg[$lane] < $now")),
             then=("back",),
             answer="{w$warp.R$reg[$lane]:hex}, {f32(w$warp.R$reg[$lane])}: one bit of the lower half, so the value is "
                    "off by {abs(f32(w$warp.R$reg[$lane]) - f32($now))}. It stays in the register, and every later "
