@@ -59,13 +59,16 @@ def compiled_loop(arguments: tuple[Any, ...], used: ModuleType) -> Any:
 class FunctionalSimulator(Simulator):
     """Runs launches by their values, many times faster than Simulator and with the same results; it takes the same options.
 
-    Its clock, `cycle`, counts warp instructions: `step(n)` executes n of them, and the run ends with a fault after as many
-    as the machine can issue in `max_cycles` cycles. Nothing is recorded, and there is no time and no energy. Not defined:
-    the order of warps (races, atomics, printed lines), and what a kernel reads from clocks (RULES.md, B9).
+    Its clock, `cycle`, counts warp instructions: `step(n)` executes n of them, and the run ends with a fault if no CTA has
+    ended during as many as the machine can issue in `max_cycles` cycles. Nothing is recorded, and there is no time and no
+    energy. Not defined: the order of warps (races, atomics, printed lines), and what a kernel reads from clocks (RULES.md,
+    B9).
     """
 
     counts_cycles = False
     _loop: Any = None
+    _ended = (0, 0)         # the launch, and how many of its CTAs had ended when last looked
+    _ended_at = 0           # the clock then
 
     @property
     def _used(self) -> ModuleType:
@@ -109,13 +112,15 @@ class FunctionalSimulator(Simulator):
 
     @property
     def max_clock(self) -> int:
-        """Return the number of warp instructions after which a run is stopped: no run of `max_cycles` cycles has more."""
-        return self.max_cycles * int(self.config["sm.num_schedulers"])
+        """Return the clock at which a run is stopped unless a CTA ends before: no run of `max_cycles` cycles gets there."""
+        return self._ended_at + self.max_cycles * int(self.config["sm.num_schedulers"])
 
     @property
     def limit(self) -> str:
         """Return what ends a run, for messages."""
-        return f"{self.max_clock:,} warp instructions, as many as issue in at most {self.max_cycles:,} cycles"
+        after = " after its last CTA that ended" if self._ended[1] else ""
+        return (f"{self.max_clock - self._ended_at:,} warp instructions{after}, as many as issue in at most "
+                f"{self.max_cycles:,} cycles")
 
     def _link_arrays(self) -> None:
         """Collect the arrays that the loop is called with: the machine's, and the records of a design without hooks."""
@@ -127,14 +132,15 @@ class FunctionalSimulator(Simulator):
     def _advance(self, stop: int) -> None:
         """Run the compiled loop until the clock is at `stop`, serving launches, host calls and faults."""
         self._prepare()
-        stop = min(stop, self.max_clock)
         if self._loop is None:
             self.compile()
         self._journal_of()
-        while self._clock[0] < stop and not self.finished:
+        while self._clock[0] < min(stop, self.max_clock) and not self.finished:
             if not self._running[0]:
                 self._begin_launch()
-            code = self._loop(*self._machine, stop)
+            code = self._loop(*self._machine, min(stop, self.max_clock))
+            if self._ended != (ended := (self._launch_index, int(self._sm_array["launch"]["done_ctas"][0]))):
+                self._ended, self._ended_at = ended, int(self._clock[0])
             if code == cycle.HOST_CALL:
                 self._host.serve()
             if code == cycle.FAULTED and int(self.sm.reported):

@@ -96,6 +96,18 @@ def test_a_loop_without_end_is_stopped_after_what_the_cycles_could_issue(tmp_pat
     assert machine.instructions == 20_000
 
 
+def test_a_launch_whose_ctas_keep_ending_goes_on_past_the_limit_and_one_that_stops_ending_them_does_not(tmp_path: Path) -> None:
+    body = """mov.u32 %r3, 0; LOOP: add.u32 %r3, %r3, 1; setp.lt.u32 %p1, %r3, 100; @%p1 bra LOOP;
+      setp.eq.u32 %p2, %r2, STUCK; @%p2 bra LOOP; atom.global.add.u32 %r4, [%rd1], 1;"""
+    fine = simulator_of(tmp_path, body.replace("STUCK", "999"), grid=100, block=32, words=1, max_cycles=3_000)
+    fine.run()
+    assert fine.instructions > 4 * 3_000 * 2 and fine.buffers()["out"].tolist() == [3_200]
+    stuck = simulator_of(tmp_path, body.replace("STUCK", "99"), grid=100, block=32, words=1, max_cycles=3_000)
+    with pytest.raises(KernelFault, match="6,000 warp instructions after its last CTA that ended, as many as issue in at most 3,000"):
+        stuck.run()
+    assert stuck.buffers()["out"].tolist() == [99 * 32]
+
+
 @pytest.mark.nojit
 def test_bad_accesses_are_dropped_and_reported_if_the_launch_is_to_go_on(tmp_path: Path) -> None:
     body = "mul.wide.u32 %rd2, %r1, 4; add.u64 %rd2, %rd1, %rd2; st.global.u32 [%rd2], 7;"
