@@ -15,11 +15,11 @@ before a machine runs.
 """
 
 from rfview.engine.batch.cluster import pool_of
-from rfview.engine.batch.compiling import compile_designs
+from rfview.engine.batch.compiling import compile_machines
 from rfview.engine.batch.jobs import Job, Result, fingerprint, mapping_of, run_job, shape_of, simulator_of
 from rfview.engine.batch.pools import Pool, Processes, signals_deferred
 from rfview.engine.batch.runs import Runs
 from rfview.engine.batch.sharing import Done, share_out
 
-__all__ = ["Done", "Job", "Pool", "Processes", "Result", "Runs", "compile_designs", "fingerprint", "mapping_of", "pool_of",
+__all__ = ["Done", "Job", "Pool", "Processes", "Result", "Runs", "compile_machines", "fingerprint", "mapping_of", "pool_of",
            "run_job", "shape_of", "share_out", "signals_deferred", "simulator_of"]

@@ -1,4 +1,4 @@
-"""Compiles the designs that jobs will need, in advance and in parallel."""
+"""Compiles the machines that jobs will need, in advance and in parallel."""
 
 from __future__ import annotations
 
@@ -6,29 +6,40 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterable
+from contextlib import suppress
 
 from rfview.engine import IMPORT_ROOT
+from rfview.engine.defaults import PAPER
+from rfview.engine.errors import InputError
 from rfview.engine.progress import Progress
 
 POLL_SECONDS = 0.2
 
 
-def compile_designs(variants: Iterable[str], workers: int, say: Progress) -> None:
-    """Compile the designs that are not yet in the cache, as many at once as there are workers."""
+def compile_machines(machines: Iterable[tuple[str, str]], workers: int, say: Progress) -> None:
+    """Compile (variant, preset) pairs that are not yet in the cache, as many at once as there are workers.
+
+    A design that does not exist or does not run on a preset's core is left to its jobs, which say so.
+    """
     # imports numba, which reading results does not need
     from rfview.engine.compile import extern, warm
-    from rfview.engine.plugin import build, files   # start-up
+    from rfview.engine.plugin import files, selection   # start-up
+    from rfview.engine.plugin.variants import SUBCORE   # likewise
     from rfview.engine.simulator import engine_hash     # imports numba
 
-    known = {build(variant, {}, engine_hash()).spec_dtype: variant for variant in variants}
-    waiting = [variant for dtype, variant in known.items() if not warm.is_ready(dtype)]
+    known = {}
+    for variant, preset in machines:
+        with suppress(InputError):
+            built = selection.select(variant, PAPER, preset, {}, engine_hash=engine_hash()).built
+            known.setdefault(built.spec_dtype, [files.absolute(variant), *([preset] if built.core == SUBCORE else [])])
+    waiting = [words for dtype, words in known.items() if not warm.is_ready(dtype)]
     total = len(waiting)
     running: list[subprocess.Popen[bytes]] = []
     began = time.monotonic()
     while waiting or running:
         # the first one compiles what all share, in a separate process
         while waiting and len(running) < (workers if extern.is_ready() else 1):
-            command = [sys.executable, "-m", "rfview.engine.compile.child", files.absolute(waiting.pop(0))]
+            command = [sys.executable, "-m", "rfview.engine.compile.child", *waiting.pop(0)]
             running.append(subprocess.Popen(command, cwd=IMPORT_ROOT, stdout=subprocess.DEVNULL,
                                             stderr=subprocess.DEVNULL))
         running = [child for child in running if child.poll() is None]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from operator import attrgetter
 
-from rfview.engine.batch.compiling import compile_designs
+from rfview.engine.batch.compiling import compile_machines
 from rfview.engine.batch.jobs import Job, Result, run_job
 from rfview.engine.batch.pools import WORKERS, InProcess, Pool, Processes
 from rfview.engine.batch.sharing import share_out
@@ -38,7 +38,7 @@ class Runs:
         """Return the results of jobs, running those that have not run yet. Raises InputError."""
         todo = sorted(dict.fromkeys(job for job in jobs if job not in self._results), key=lambda job: job.design)
         if todo:
-            compile_designs((job.design for job in todo), self._workers, self._say)
+            compile_machines(((job.design, job.preset) for job in todo), self._workers, self._say)
             self._say(0.0, todo[0].title)
             before = len(self._results)
             for arrived in share_out(self._pool_for(todo), run_job, todo, attrgetter("path", "kind")):

@@ -9,7 +9,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import suppress
 from typing import Any
 
-from rfview.engine.batch import Pool, compile_designs, share_out, signals_deferred
+from rfview.engine.batch import Pool, compile_machines, share_out, signals_deferred
 from rfview.engine.progress import Progress
 from rfview.sweep import rows
 from rfview.sweep.dataset import Dataset
@@ -21,7 +21,7 @@ def do_all(todo: Sequence[Planned], dataset: Dataset, pool: Pool, say: Progress)
 
     Raises InputError if the pool is lost or workers read other files; rows received before that are in the dataset.
     """
-    compile_on(pool, list(dict.fromkeys(planned.job.design for planned in todo)), say)
+    compile_on(pool, list(dict.fromkeys((planned.job.design, planned.job.preset) for planned in todo)), say)
     outcomes: Counter[str] = Counter()
     began, latest = time.monotonic(), ""
     say(0.0, f"0 of {len(todo):,} jobs")
@@ -62,27 +62,27 @@ def duration(seconds: float) -> str:
     return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60:02} min"
 
 
-def compile_on(pool: Pool, designs: Sequence[str], say: Progress) -> None:
-    """Compile designs before their jobs: here for workers on this machine, else as tasks of the workers."""
+def compile_on(pool: Pool, machines: Sequence[tuple[str, str]], say: Progress) -> None:
+    """Compile (design, preset) pairs before their jobs: here for workers on this machine, else as tasks of the workers."""
     if not pool.is_elsewhere:
-        compile_designs(designs, max(1, pool.width()), say)
+        compile_machines(machines, max(1, pool.width()), say)
         return
     # the first compiles what all designs share
-    waiting: list[str] = list(designs)
+    waiting = list(machines)
     running: set[Future[Any]] = set()
     while waiting or running:
-        while waiting and len(running) < (1 if len(waiting) == len(designs) else max(1, pool.width())):
+        while waiting and len(running) < (1 if len(waiting) == len(machines) else max(1, pool.width())):
             running.add(pool.submit(_compile, waiting.pop(0)))
         with signals_deferred():
             finished, running = wait(running, timeout=0.5, return_when=FIRST_COMPLETED)
         for future in finished:
             with suppress(*pool.broken):        # a job with this design will report the error
                 pool.result_of(future)
-        number = len(designs) - len(waiting) - len(running)
-        text = "waiting for workers" if not pool.width() else f"workers compile {len(designs)} designs (first run only)"
-        say(number / len(designs) if number < len(designs) else None, text)
+        number = len(machines) - len(waiting) - len(running)
+        text = "waiting for workers" if not pool.width() else f"workers compile {len(machines)} designs (first run only)"
+        say(number / len(machines) if number < len(machines) else None, text)
 
 
-def _compile(design: str) -> None:
-    """Compile a design in a worker."""
-    compile_designs([design], 1, lambda fraction, text: None)
+def _compile(of: tuple[str, str]) -> None:
+    """Compile a design for a preset's core in a worker."""
+    compile_machines([of], 1, lambda fraction, text: None)

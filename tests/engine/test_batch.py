@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from rfview.engine.batch import Pool, Processes, pool_of, share_out, sharing
+from rfview.engine.batch import Pool, Processes, compile_machines, pool_of, share_out, sharing
 from rfview.engine.batch.sharing import Done
 from rfview.engine.errors import InputError
 from tests.conftest import PATIENCE_S, REPOSITORY
@@ -227,3 +227,26 @@ def is_alive(pid: int) -> bool:
         return False
     stat = Path(f"/proc/{pid}/stat")
     return not (stat.exists() and stat.read_text().rpartition(")")[2].split()[0] == "Z")
+
+
+def test_machines_are_compiled_for_their_preset_s_core_and_each_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    from rfview.engine.compile import warm      # imports numba
+
+    started: list[list[str]] = []
+
+    class Child:
+        """A compilation that ends at once."""
+
+        def __init__(self, command: list[str], **rest: object) -> None:
+            started.append(command[3:])
+
+        def poll(self) -> int:
+            return 0
+
+    monkeypatch.setattr(warm, "is_ready", lambda dtype: False)
+    monkeypatch.setattr(subprocess, "Popen", Child)
+    shown: list[float | None] = []
+    compile_machines([("sram", "ampere"), ("sram", "fermi"), ("sram", "hopper"), ("stt", "paper"), ("nothing", "fermi")], 2,
+                     lambda part, text: shown.append(part))
+    assert started == [["sram", "ampere"], ["sram"], ["stt"]]
+    assert shown[-1] == 1.0

@@ -23,7 +23,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from rfview.engine import defaults, kernels
-from rfview.engine.batch import Pool, compile_designs, pool_of, share_out
+from rfview.engine.batch import Pool, compile_machines, pool_of, share_out
 from rfview.engine.config import load_preset
 from rfview.engine.machine.schedulers import SCHEDULERS
 from tests.properties.runs import DESIGNS, MAPPED, Case, Outcome, is_exact, run
@@ -84,8 +84,7 @@ def check(names: Sequence[str], designs: Sequence[str], schedulers: Sequence[str
     if is_subcore:
         schedulers = [defaults.SCHEDULER]
     variants = dict.fromkeys([REFERENCE, *designs])
-    if not is_subcore:
-        compile_designs((variant.removesuffix(MAPPED) for variant in variants), workers, lambda share, text: say(text))
+    compile_machines(((variant.removesuffix(MAPPED), preset) for variant in variants), workers, lambda share, text: say(text))
     early, late = SMALL_WINDOWS if small else FULL_WINDOWS
 
     def watched(*windows: tuple[int, int]) -> tuple[tuple[int, int], ...]:
