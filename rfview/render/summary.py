@@ -31,7 +31,7 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
 
      SUMMARY  100 % = 4,684,312 resident warp-cycles, or 143,189 cycles
     ▸ 1  LD/ST limits this run: it needs 141,312 of the 143,189 cycles (98.7 %) ..
-         only less of that work makes it end earlier
+         only less of that work ends the run earlier
       2  mm.cu:11 sends 16.0 cache lines per access, where 1 would do ..      mm.cu:11
 
     The sentences are ranked by the share that each names; below each, what would lift it. j k choose one, Enter goes to the

@@ -11,9 +11,12 @@ import numpy as np
 
 from rfview.engine.info import Instruction, RunInfo
 from rfview.engine.stalls import NO_WARP
+from rfview.engine.state import NONE8
 from rfview.engine.wording import plural
 from rfview.sessions.causes.account import Causes
 from rfview.sessions.summary.floors import Floor, all_floors
+
+NOT_DATA = ("param", "const", "local")      # memory that holds arguments, constants and spilled registers
 
 
 @dataclass(frozen=True)
@@ -54,6 +57,27 @@ class Facts:
         return self.pcs(lambda entry: entry.space == "local")
 
     @cached_property
+    def by_data(self) -> np.ndarray:
+        """(n,) bool: which accesses have an address that comes from memory, as an index or a pointer that was loaded.
+
+        By the last write of each register that precedes the access in the program; a register that a loop's end writes anew
+        counts as what it was before the loop.
+        """
+        loaded: set[int] = set()
+        found, kernel = [], ""
+        for entry in self.info.program:
+            if entry.kernel != kernel:
+                loaded, kernel = set(), entry.kernel
+            sources = {reg for reg in entry.src if reg != NONE8}
+            is_access = entry.space not in ("", *NOT_DATA)
+            found.append(is_access and bool(entry.src) and entry.src[0] in loaded)     # the address comes first
+            if is_access or (not entry.space and sources & loaded):
+                loaded |= {*entry.dst}
+            else:
+                loaded -= {*entry.dst}
+        return np.array(found, bool)
+
+    @cached_property
     def resident(self) -> int:
         """The warp-cycles of resident warps: the one denominator."""
         return max(1, sum(count for name, count in self.totals.items() if name not in NO_WARP))
@@ -76,6 +100,11 @@ class Facts:
     def share(self, *names: str) -> float:
         """Return the share of the resident warp-cycles that states have."""
         return sum(self.totals.get(name, 0) for name in names) / self.resident
+
+    def named(self, state: str) -> str:
+        """Return a state with its meaning, "wait (fixed-latency result)"."""
+        meaning = next((stall.meaning for stall in self.info.stalls if stall.name == state), "")
+        return f"{state} ({meaning})" if meaning else state
 
     def codes(self, names: Iterable[str]) -> list[int]:
         """Return the codes of those states that the run knows."""
@@ -101,12 +130,15 @@ class Facts:
         return None if pair is None or pair[0] > self.num_lines else pair[0]
 
     def place(self, *names: str) -> str:
-        """Return ", most at mm.cu:12, for mm.cu:11" of states; "" if nothing was counted."""
+        """Return ", most at mm.cu:12, which waits for mm.cu:11" of states; "" if nothing was counted.
+
+        Without the part about whom, if that is itself, nobody, or code that has no line.
+        """
         pair = self._pair(names)
         if pair is None or self.causes is None:
             return ""
         waiter, holder = pair
-        whom = "" if holder == waiter else ", for nobody" if holder == self.causes.size else f", for {self.name_of(holder)}"
+        whom = f", which waits for {self.name_of(holder)}" if holder != waiter and holder < self.num_lines else ""
         return f", most at {self.name_of(waiter)}{whom}"
 
     def _pair(self, names: tuple[str, ...]) -> tuple[int, int] | None:
@@ -121,22 +153,24 @@ class Facts:
         return waiter, int(np.bincount(self.causes.holder[mine], self.causes.count[mine]).argmax())
 
     @cached_property
-    def unused_slots(self) -> tuple[int, str]:
-        """Return how many warp slots the launches never fill, and what limits them."""
-        slots = self.info.num_warps
+    def unused_slots(self) -> tuple[int, str, str]:
+        """Return how many warp slots the launches never fill, what limits them, and what would fill more."""
         launch = max(self.info.launches, key=lambda one: one.warps_per_cta * min(one.resident_ctas, prod(one.grid)))
         ctas, warps = min(launch.resident_ctas, prod(launch.grid)), launch.warps_per_cta
         blocks = f"{plural(ctas, 'CTA')} of {plural(warps, 'warp')}"
-        used, most = ctas * warps, self.config["max_ctas"]
+        most = self.config["max_ctas"]
         rows = self.config["num_banks"] * self.config["rows_per_bank"]
+        fewer = rows // ((ctas + 1) * warps)
+        fewer -= fewer % max(1, self.info.number("sm.register_unit", 1))
         if prod(launch.grid) <= launch.resident_ctas:
-            why = f"the grid has only {blocks}"
+            why, lift = f"the grid has only {blocks}", "a larger grid"
         elif launch.resident_ctas == most:
-            why = f"{most} CTAs of {warps} warps are as many as an SM takes"
+            why, lift = f"{blocks} are as many as an SM takes", "larger CTAs"
         elif launch.shared_bytes and (launch.resident_ctas + 1) * launch.shared_bytes > self.config["shared_bytes"]:
-            why = f"{launch.shared_bytes:,} bytes of shared memory leave room for {blocks}"
+            why, lift = f"{launch.shared_bytes:,} bytes of shared memory leave room for {blocks}", "less shared memory a CTA"
         elif (launch.resident_ctas + 1) * warps * launch.registers > rows:
-            why = f"{launch.registers} registers a thread leave room for {blocks}"
+            why, lift = f"{launch.registers} registers a thread leave room for {blocks}", "fewer registers a thread"
+            lift += f" (`--set kernel.max_registers={fewer}`)" if not self.info.is_machine_code else f" ({fewer} would do)"
         else:
-            why = f"CTAs have {plural(warps, 'warp')}, and {ctas} fit"
-        return max(0, slots - used), why
+            why, lift = f"CTAs have {plural(warps, 'warp')}, and {ctas} fit", "smaller CTAs"
+        return max(0, self.info.num_warps - ctas * warps), why, lift

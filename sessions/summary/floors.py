@@ -10,7 +10,7 @@ from rfview.engine import plugin
 from rfview.engine.errors import InputError
 from rfview.engine.machine.cores.subcore.state import NUM_SUBCORES
 
-BANKS = "register banks"
+BANKS, ISSUE = "register banks", "issue"
 
 
 @dataclass(frozen=True)
@@ -22,9 +22,19 @@ class Floor:
     what: str
 
     @property
+    def subject(self) -> str:
+        """The unit as the subject of a sentence: "LD/ST", "the memory port", "instruction issue"."""
+        return "instruction issue" if self.unit == ISSUE else self.unit if self.unit[:1].isupper() else f"the {self.unit}"
+
+    @property
+    def is_plural(self) -> bool:
+        """Whether it is several: "the register banks need"."""
+        return self.unit.endswith("s")
+
+    @property
     def needs(self) -> str:
-        """Return "LD/ST needs", "register banks need"."""
-        return f"{self.unit} need{'' if self.unit.endswith('s') else 's'}"
+        """Return "LD/ST needs", "the register banks need"."""
+        return f"{self.subject} need{'' if self.is_plural else 's'}"
 
 
 def machine_floors(counts: Mapping[str, int], values: Mapping[str, Any], config: Mapping[str, int]) -> list[Floor]:
@@ -37,7 +47,7 @@ def machine_floors(counts: Mapping[str, int], values: Mapping[str, Any], config:
         width = min(width, config["max_banks_per_cycle"])
     moved, rate = counts.get("dram_bytes", 0), config["bytes_per_cycle_x256"] / 256
     return [Floor("LD/ST", sent, f"{sent:,} cache lines and passes, one a cycle"),
-            Floor("issue", -(-issued // schedulers), f"{issued:,} instructions, {schedulers} a cycle"),
+            Floor(ISSUE, -(-issued // schedulers), f"{issued:,} instructions, {schedulers} a cycle"),
             Floor(BANKS, -(-accesses // width), f"{accesses:,} reads and writes, {width} a cycle"),
             Floor("memory port", int(moved / rate) if rate else 0, f"{moved:,} bytes, {rate:.1f} a cycle"),
             *_pipes(counts, values)]

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rfview.engine import plugin
+from rfview.engine.errors import InputError
 from rfview.engine.wording import plural
 from rfview.sessions.summary.facts import Facts
 
@@ -49,6 +51,19 @@ LIMITS: dict[str, Limit] = {
 RESULTS = ("long_scoreboard", "short_scoreboard", "wait")      # states of warps that wait for a result
 OF_PIPE = {"FMA and ALU pipes": ("alu", "fma", "imad", "wide"), "XU": ("xu",), "FP64": ("double",)}     # latency classes
 
+# what shortens waits, by state, after the advice of Nsight Compute's guide for its stall reasons
+LIFTS: dict[str, str] = {
+    "not_selected": "enough warps are ready: fewer instructions, not more warps, would help",
+    "wait": "more independent instructions between a result and its use, or more warps",
+    "short_scoreboard": "fewer accesses to shared memory or special functions, or more work between them and their use",
+    "long_scoreboard": "use data again from registers or shared memory, load it earlier, or more warps",
+    "pipe_throttle": "fewer instructions for that unit, or other work between them",
+    "math_pipe_throttle": "fewer instructions for that pipe, or other work between them",
+    "lg_throttle": "fewer and wider accesses to global and local memory, as of a float4 in place of four floats",
+    "mio_throttle": "fewer and wider accesses to shared memory, and fewer special functions",
+    "no_instruction": "fewer branches, shorter loops, or more warps",
+}
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -82,9 +97,10 @@ def _floor(facts: Facts) -> Finding | None:
     if facts.filled < FULL:
         return None
     at, most = _filling(facts, top.unit)
-    return Finding(facts.filled, f"{_limits(top.unit)} {top.cycles:,} of the {facts.cycles:,} cycles "
-                   f"({facts.filled:.1%}): {top.what}{most}.",
-                   "only less of that work makes it end earlier", at)
+    limits = "limit this run: they need" if top.is_plural else "limits this run: it needs"
+    return Finding(facts.filled, f"{top.subject[0].upper()}{top.subject[1:]} {limits} {top.cycles:,} of the "
+                   f"{facts.cycles:,} cycles ({facts.filled:.1%}): {top.what}{most}.",
+                   "only less of that work ends the run earlier", at)
 
 
 def _filling(facts: Facts, unit: str) -> tuple[int | None, str]:
@@ -107,26 +123,23 @@ def _filling(facts: Facts, unit: str) -> tuple[int | None, str]:
         return None, ""
     if unit == "memory port":
         return at, f"; of its lines, {facts.name_of(at)} holds up most"
-    return at, f"; {share:.0%} of it is {facts.name_of(at)}'s"
-
-
-def _limits(unit: str) -> str:
-    return f"{unit} limit this run: they need" if unit.endswith("s") else f"{unit} limits this run: it needs"
+    return at, f"; {share:.0%} of that is {facts.name_of(at)}'s"
 
 
 def _uncoalesced(facts: Facts) -> Finding | None:
-    return _wasteful(facts, False, "cache lines", WASTEFUL, "let neighbouring threads access neighbouring addresses")
+    return _wasteful(facts, False, WASTEFUL)
 
 
 def _shared_conflicts(facts: Facts) -> Finding | None:
-    return _wasteful(facts, True, "passes over shared memory", CONFLICTS, "pad the rows, so that lanes use different banks")
+    return _wasteful(facts, True, CONFLICTS)
 
 
-def _wasteful(facts: Facts, is_shared: bool, what: str, limit: float, advice: str) -> Finding | None:
+def _wasteful(facts: Facts, is_shared: bool, limit: float) -> Finding | None:
     """Return the line whose accesses send more than `limit` times the ideal, and hold up most."""
     if facts.by_pc is None:
         return None
-    accesses, sent, known, ideal = facts.by_pc.metrics.of(is_shared)
+    metrics = facts.by_pc.metrics
+    accesses, sent, known, ideal = metrics.of(is_shared)
     chosen = _sends_too_many(facts, is_shared, limit)
     held = facts.held(chosen)
     at = int(held.argmax())
@@ -135,12 +148,27 @@ def _wasteful(facts: Facts, is_shared: bool, what: str, limit: float, advice: st
     here = chosen & (facts.line_of == at)
     each, best = sent[here].sum() / accesses[here].sum(), ideal[here].sum() / known[here].sum()
     others = len(np.unique(facts.line_of[chosen])) - 1
-    more = f"; with {plural(others, 'line')} like it, {held.sum():.1%}" if others else ""
-    metrics = facts.by_pc.metrics
-    saved, work = int((sent - ideal)[chosen].sum()), int(metrics.sent.sum() + metrics.passes.sum())
-    return Finding(float(held.sum()), f"{facts.name_of(at)} sends {each:.1f} {what} per access, where {best:.3g} "
+    more = f"; with {plural(others, 'more line')} like it, {held.sum():.1%}" if others else ""
+    saved = int((sent - ideal)[chosen].sum()) / max(1, int(metrics.sent.sum() + metrics.passes.sum()))
+    what = "makes {:.1f} passes over shared memory" if is_shared else "sends {:.1f} cache lines"
+    by_data = sent[here & facts.by_data].sum() > sent[here].sum() / 2
+    advice = _advice(is_shared, bool(by_data), bool(metrics.atomics[here].any()))
+    return Finding(float(held.sum()), f"{facts.name_of(at)} {what.format(each)} per access, where {best:.3g} "
                    f"would do, and holds up {held[at]:.1%} of the warp-cycles{more}.",
-                   f"{advice}: {saved / max(1, work):.0%} of LD/ST's work would go (estimate)", at)
+                   f"{advice}{'; at most' if by_data else ':'} {saved:.0%} of LD/ST's work would go (estimate)", at)
+
+
+def _advice(is_shared: bool, by_data: bool, is_atomic: bool) -> str:
+    """Return what lets accesses send less. by_data: their addresses were loaded from memory: no layout is right for all."""
+    if not by_data:
+        return ("pad the rows, so that lanes use different banks" if is_shared else
+                "let neighbouring threads access neighbouring addresses")
+    if not is_shared:
+        return "loaded data choose the addresses: order the data so that neighbouring threads access neighbours"
+    if is_atomic:
+        return ("loaded data choose the words, and changes of one bank or word are made in turn (contention), so padding "
+                "would not help: keep a copy for each warp, or for groups of lanes, and add the copies up")
+    return "loaded data choose the words, so padding would not help: order the data, or keep a copy for each group of lanes"
 
 
 def _contention(facts: Facts) -> Finding | None:
@@ -228,14 +256,16 @@ def _spills(facts: Facts) -> Finding | None:
 
 
 def _occupancy(facts: Facts) -> Finding | None:
-    unused, why = facts.unused_slots
+    unused, why, lift = facts.unused_slots
     if unused < IDLE_SLOTS * facts.info.num_warps:
         return None
     waits = _of_latency(facts)
-    full = f"; not what limits it: {facts.floors[0].unit} is full already" if facts.filled >= BUSY else ""
+    is_full = facts.filled >= BUSY
+    top = facts.floors[0]
+    full = f"; not what limits the run, as {top.subject} {'are' if top.is_plural else 'is'} full already" if is_full else ""
     return Finding(min(unused / facts.info.num_warps, waits) if not full else LEAST,
                    f"{unused} of {facts.info.num_warps} warp slots are never used: {why}{full}.",
-                   "" if full else "more resident warps would hide more of the waiting")
+                   "" if full else f"{lift}: more resident warps would hide more of the waiting")
 
 
 def _latency(facts: Facts) -> Finding | None:
@@ -244,7 +274,8 @@ def _latency(facts: Facts) -> Finding | None:
         return None
     most = max(RESULTS, key=facts.share)
     return Finding(own, f"No unit is full: latency limits this run. Warps wait for results in {share:.1%} of the "
-                   f"warp-cycles, mostly {most}{facts.place(most)}.", "more independent instructions, or more warps",
+                   f"warp-cycles, {facts.share(most):.1%} in {facts.named(most)}{facts.place(most)}; "
+                   f"{facts.share('issued'):.1%} issued.", "more independent instructions, or more warps",
                    facts.waiter(most))
 
 
@@ -274,25 +305,43 @@ def _register_file(facts: Facts) -> Finding | None:
     shares = facts.of_family("register_file")
     if sum(shares.values()) < NOTABLE:
         return None
-    parts = ", ".join(f"{name} {share:.1%}" for name, share in shares.items()) if len(shares) > 1 else next(iter(shares))
-    head = "The register file limits this run" if sum(shares.values()) > MOSTLY else "The register file costs"
-    return Finding(sum(shares.values()), f"{head}: {sum(shares.values()):.1%} of the warp-cycles ({parts})"
-                   f"{facts.place(*shares)}.", "`rfview compare` sets it beside other designs", facts.waiter(*shares))
+    parts = [f"{name} {share:.1%}" for name, share in shares.items() if share >= LEAST]
+    what = ", ".join(parts) if len(parts) > 1 else facts.named(next(iter(shares)))
+    is_most = sum(shares.values()) > MOSTLY and facts.filled < FULL
+    text = f"The register file {'limits this run:' if is_most else 'costs'} {sum(shares.values()):.1%} of the warp-cycles"
+    text += f" ({what})" if len(parts) > 1 else f" are {what}" if is_most else f", in {what}"
+    return Finding(sum(shares.values()), f"{text}{facts.place(*shares)}.",
+                   f"{_own_scheduler(facts)}`rfview compare` sets it beside other designs", facts.waiter(*shares))
+
+
+def _own_scheduler(facts: Facts) -> str:
+    """Return advice to use the scheduler of the design's paper; "" if the run did, or if the core has its own."""
+    try:
+        own = str(plugin.find(facts.info.design_spec.chain[0]).DESIGN.paper_scheduler)
+    except InputError:          # a design that is not installed here
+        return ""
+    is_own = own == facts.info.scheduler or facts.info.is_machine_code
+    return "" if is_own else f"`--scheduler {own}` is the one of the design's paper; "
 
 
 def _state(facts: Facts) -> Finding | None:
     waits = {name: facts.share(name) for name in facts.totals if name not in ("issued", "finished", "no_cta")}
     said = {"bank_conflict", "dispatch_stall", "barrier", *facts.of_family("register_file")}
-    most = max(waits, key=lambda name: waits[name], default="")
-    head = "The most common reason not to issue is"
-    if most in said and waits[most] >= NOTABLE:     # another rule's sentence is about it
+    latency = _latency(facts)
+    said = {name for name in said if waits.get(name, 0) >= NOTABLE} | set(RESULTS if latency else ())
+    common = most = max(waits, key=lambda name: waits[name], default="")
+    head, least, share = "The most common reason not to issue is", LEAST, waits.get(most, 0.0)
+    if most in said:            # another rule's sentence is about it, and comes first
+        share = min(share, latency.share if latency is not None and most in RESULTS else 1.0)
         most = max(waits.keys() - said, key=lambda name: waits[name], default="")
-        head = "After that, the most common reason not to issue is"
-    if not most or waits[most] < LEAST:
+        head, least, share = "After that, the most common reason not to issue is", NOTABLE, min(share, waits.get(most, 0.0))
+    if not most or waits[most] < least:
         return None
-    return Finding(waits[most], f"{head} {most}: {waits[most]:.1%} of the warp-cycles"
-                   f"{facts.place(most) if most != 'not_selected' else ''}; {facts.share('issued'):.1%} issued.",
-                   at=facts.waiter(most) if most != "not_selected" else None)
+    is_ready = most == "not_selected"
+    is_moot = facts.filled >= FULL or (is_ready and most != common)     # what to mend is the full unit, or the other wait
+    return Finding(share, f"{head} {facts.named(most)}: {waits[most]:.1%} of the warp-cycles"
+                   f"{'' if is_ready else facts.place(most)}; {facts.share('issued'):.1%} issued.",
+                   "" if is_moot else LIFTS.get(most, ""), at=None if is_ready else facts.waiter(most))
 
 
 RULES: tuple[Rule, ...] = (
@@ -316,5 +365,6 @@ RULES: tuple[Rule, ...] = (
          _divergence, "code"),
     Rule("barriers", "barriers have 5 % of the warp-cycles", "Nsight Compute, stall barrier", _barriers),
     Rule("register_file", "the design's own states have 5 % of the warp-cycles", "the design's paper", _register_file),
-    Rule("state", "always", "Nsight Compute, warp state statistics", _state, "stalls"),
+    Rule("state", "always, for the commonest state that no other sentence is about",
+         "Nsight Compute, warp state statistics", _state, "stalls"),
 )

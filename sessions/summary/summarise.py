@@ -86,7 +86,7 @@ class Summary:
 
 
 def summary_of(facts: Facts, table: LineTable | None = None, ended: bool = True) -> Summary:
-    """Return the sentences of the rules that fire; the general one about states last where latency has said it.
+    """Return the sentences of the rules that fire.
 
     table: of the lines that the facts' causes are grouped by.
     """
@@ -98,8 +98,7 @@ def summary_of(facts: Facts, table: LineTable | None = None, ended: bool = True)
             found.append(sentence if table is None or finding.at is None or finding.at >= len(table.lines) else
                          replace(sentence, place=facts.name_of(finding.at), pc=int((table.of_pc == finding.at).argmax()),
                                  source=(table.source(table.lines[finding.at]) or "").strip(), opens="lines"))
-    said = any(one.rule == "latency" for one in found)
-    found.sort(key=lambda one: (said and one.rule == "state", -one.share))
+    found.sort(key=lambda one: -one.share)
     resident = {name: count for name, count in facts.totals.items() if name not in NO_WARP and count}
     states = dict(sorted(resident.items(), key=lambda pair: -pair[1]))
     return Summary(facts.cycles, facts.resident, tuple(found[:MOST]), tuple(facts.floors), states, ended, facts.window)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ from rfview.sessions.commands.table import execute
 from rfview.sessions.reports import held
 from rfview.sessions.reports.statistics import stats
 from rfview.sessions.summary import summarise as summarise_module
-from rfview.sessions.summary.rules import RULES
+from rfview.sessions.summary.rules import RESULTS, RULES
 from rfview.sessions.summary.summarise import MOST, Summary, facts_of, of_simulator, summarise, summary_of
 
 HEAD = """.version 7.0
@@ -94,8 +95,73 @@ def test_a_rule_fires_for_its_kernel_and_not_for_the_other(name: str) -> None:
     assert [name in fired(one) for one in summaries] == [True, False], [one.text() for one in summaries]
     for summary in summaries:
         assert 1 <= len(summary.sentences) <= MOST
-        ranked = [one.share for one in summary.sentences if one.rule != "state" or "latency" not in fired(summary)]
+        ranked = [one.share for one in summary.sentences]
         assert ranked == sorted(ranked, reverse=True) and all("%" in one.text or one.rule == "occupancy" for one in summary.sentences)
+
+
+ILL_WORDED = re.compile(r"\b1 (warps|CTAs|lines|words)\b|nobody|\b0\.0%|code without|: \d+\.\d% of the warp-cycles \(")
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_sentences_are_sentences_and_no_two_are_about_one_state(name: str) -> None:
+    for case in KERNELS[name]:
+        summary = summarise(run(*case))
+        for one in summary.sentences:
+            assert (one.text[0].isupper() or one.text[0].isdecimal()) and one.text.endswith(".") and one.text.count("..") == 0
+            assert not ILL_WORDED.search(f"{one.text} {one.lift}"), one
+        about = {one.rule: one.text for one in summary.sentences}
+        if "latency" in about and "state" in about:
+            states = [name for name in RESULTS if name in about["state"].split(";")[0]]
+            assert not states, "the sentence about latency has said it"
+
+
+LOADED = " ld.global.u32 %r5, [%d3];\n and.b32 %r5, %r5, 1023;\n"
+COMPUTED = " mul.lo.u32 %r5, %r1, 32;\n and.b32 %r5, %r5, 1023;\n"
+ROOM = " shl.b32 %r6, %r5, 2;\n mov.u32 %r7, room;\n add.u32 %r6, %r6, %r7;\n"
+CHOSEN = {"histogram": ROOM + " red.shared.add.u32 [%r6], 1;\n" * 6,
+          "table": f"{ROOM} ld.shared.u32 %r7, [%r6];\n st.global.u32 [%d3], %r7;\n",
+          "gather": " mul.wide.u32 %d4, %r5, 4;\n add.s64 %d5, %d1, %d4;\n ld.global.f32 %f1, [%d5];\n"}
+
+
+@pytest.mark.parametrize("body", CHOSEN)
+def test_accesses_whose_addresses_were_loaded_get_no_advice_about_their_layout(body: str) -> None:
+    """The same accesses, with words that the data choose, and with words that the thread's number gives."""
+    data = np.random.default_rng(7).integers(0, 1024, 8192).astype(np.uint32)
+    lifts = []
+    for index in (LOADED, COMPUTED):
+        session = rfview.launch(f"{HEAD}{index}{CHOSEN[body]}{STORE} ret;\n}}\n", 1, 128, [data])
+        session.run()
+        rule = "uncoalesced" if body == "gather" else "shared_conflicts"
+        lifts += [one.lift for one in summarise(session).sentences if one.rule == rule]
+    loaded, computed = lifts
+    assert "loaded data choose" in loaded and "at most" in loaded and "pad the rows" not in loaded
+    assert ("contention" in loaded and "for each warp" in loaded) == (body == "histogram")
+    assert ("neighbouring addresses" if body == "gather" else "pad the rows") in computed and "loaded" not in computed
+
+
+@pytest.mark.parametrize(("options", "lift"), [
+    ({"grid": 1}, "a larger grid"), ({"grid": 99}, "larger CTAs"), ({"grid": 99, "block": 256, "body": alive(30)},
+                                                                     "fewer registers a thread (`--set kernel.max_registers="),
+    ({"grid": 99, "block": 128, "body": " st.shared.f32 [room], %f1;\n", "settings": {"sm.shared_bytes": 9000}},
+     "less shared memory a CTA"), ({"grid": 99, "block": 800}, "smaller CTAs"),
+])
+def test_what_fills_more_warp_slots_is_what_limits_them(options: dict[str, Any], lift: str) -> None:
+    options = dict(options)
+    body, block = options.pop("body", CHAIN), options.pop("block", 32)
+    facts = facts_of(run(body + STORE, block, options))
+    unused, why, found = facts.unused_slots
+    assert unused > 0 and found.startswith(lift), (why, found)
+    if "max_registers=" in found:
+        more = int(found.split("=")[1].split("`")[0])
+        assert facts_of(run(body + STORE, block, {**options, "settings": {"kernel.max_registers": more}})).unused_slots[0] < unused
+
+
+def test_on_a_design_with_another_scheduler_the_one_of_its_paper_is_named() -> None:
+    for scheduler, is_named in (("gto", True), ("switch_on_stall", False)):
+        facts = facts_of(run(CHAIN + STORE, 128, {"design": "hrf", "scheduler": scheduler}))
+        (found,) = [one for one in summary_of(replace(facts, totals={**facts.totals, "wb_drain": facts.resident})).sentences
+                    if one.rule == "register_file"]
+        assert ("--scheduler switch_on_stall" in found.lift) is is_named
 
 
 def test_waits_for_spilled_registers_are_not_called_latency() -> None:
