@@ -57,7 +57,7 @@ _NAMES = (
     "ADD3 ADD3_CC MAD_CC MAD_WIDE_CC LEA LOP3_P FUNNEL SETP_EX MINMAX3 FLOAT_PAIR FCHK DMINMAX F2IP VOTE_BOTH "
     "R2UR ELECT PACKED PRODUCT MOVM "
     "PLOP3 P2R R2P B2R JUMP BSSY BSYNC BREAK BMOV WARPSYNC ENDCOLLECTIVE YIELD "
-    "LDGSTS LDGDEPBAR LDSM STSM"
+    "LDGSTS LDGDEPBAR LDSM STSM SULD SUST"
 ).split()
 (
     OP_NOP, OP_MOV32, OP_MOV64, OP_ADD32, OP_SUB32, OP_MUL_LO32, OP_MAD_LO32, OP_AND32, OP_OR32, OP_XOR32, OP_NOT32,
@@ -81,7 +81,7 @@ _NAMES = (
     OP_ADD3, OP_ADD3_CC, OP_MAD_CC, OP_MAD_WIDE_CC, OP_LEA, OP_LOP3_P, OP_FUNNEL, OP_SETP_EX, OP_MINMAX3, OP_FLOAT_PAIR,
     OP_FCHK, OP_DMINMAX, OP_F2IP, OP_VOTE_BOTH, OP_R2UR, OP_ELECT, OP_PACKED, OP_PRODUCT, OP_MOVM,
     OP_PLOP3, OP_P2R, OP_R2P, OP_B2R, OP_JUMP, OP_BSSY, OP_BSYNC, OP_BREAK, OP_BMOV, OP_WARPSYNC, OP_ENDCOLLECTIVE, OP_YIELD,
-    OP_LDGSTS, OP_LDGDEPBAR, OP_LDSM, OP_STSM,
+    OP_LDGSTS, OP_LDGDEPBAR, OP_LDSM, OP_STSM, OP_SULD, OP_SUST,
 ) = range(len(_NAMES))
 REVERSE: dict[int, str] = {code: name.lower() for code, name in enumerate(_NAMES)}
 
@@ -141,6 +141,8 @@ ATOM_OPS = {name: code for code, name in enumerate("add and or xor min max inc d
 TRAP_CALL, TRAP_SURFACE = 1, 2
 # aux of OP_TEX: dimensions (1..3) | TEX_LAYERED | TEX_INTEGER | (tld4: component + 1) << shift | components wanted << shift
 TEX_LAYERED, TEX_INTEGER, TEX_GATHER_SHIFT, TEX_MASK_SHIFT = 4, 8, 4, 16
+TEX_CUBE, TEX_FLAT = 1 << 7, 1 << 8     # machine code: a direction, with 2 dimensions; 2D, but of one row at y = 0 it is 1D
+TEX_HEADER = 0           # machine code: with no dimensions, the results are words of the header
 
 # --- aux of OP_SREG ------------------------------------------------------------------------------------------------
 SREG_NAMES: tuple[str, ...] = tuple(
@@ -194,6 +196,8 @@ PRODUCT_SIGNED_A, PRODUCT_SIGNED_B, PRODUCT_SATURATES = 32, 64, 128         # of
 PRODUCT_AND, PRODUCT_HALVES = 32, 128       # of bits: AND, not XOR; of halves: C and D are halves, too
 # aux of OP_LDGSTS: shift of the register part of the shared address | LDGSTS_ZFILL
 LDGSTS_ZFILL = 8        # the low bits of the global address say how many bytes at the end are zeros instead
+# aux of OP_SULD, OP_SUST: dimensions | TEX_LAYERED | what becomes of accesses out of bounds
+SURFACE_CLAMP, SURFACE_ZERO, SURFACE_TRAP = 0, 8, 16
 MATRIX_TRANSPOSED = 8    # aux of OP_LDSM, OP_STSM: matrices (1, 2, 4) | this
 
 

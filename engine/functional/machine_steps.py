@@ -8,7 +8,7 @@ from rfview.engine.compile.device import device
 from rfview.engine.functional.gather import move_words, operand_row
 from rfview.engine.functional.steps import write_registers
 from rfview.engine.isa import (FLAG_ATOM_GLOBAL, FLAG_ATOM_SUCCESS, OP_ASSERTFAIL, OP_LDGSTS, OP_PLOP3, OP_PRINTF, OP_SREG,
-                               OP_TEX)
+                               OP_SULD, OP_TEX)
 from rfview.engine.machine.rows import copy_row
 from rfview.engine.machine.stages import compound, memory
 from rfview.engine.machine.stages.inflight import take
@@ -86,7 +86,7 @@ def access(sm, key, rows, inst, arena, regions, log, mem_index, warp, pc, lanes,
         slot = take(sm, warp, pc, lanes, lanes, inst)
         sm.inflight[slot].stage = WRITE_BACK
         return memory.call_host(sm, rows, inst, slot, first_row, np.int64(sm.config.first_result_row) + slot * 4)
-    if inst.op == OP_TEX:
+    if inst.op == OP_TEX or inst.op >= OP_SULD:
         fetch_registers(rows, inst, base, first_row)
     else:
         low, high, first_slot = operand_row(inst, 0, base, first_row), operand_row(inst, 1, base, first_row), 0

@@ -28,6 +28,9 @@ OWN_DOUBLE = frozenset({80})
 # .. in which the two words of IMAD.WIDE, and of the addend of it and IMAD.HI, are two cycles apart (mined)
 LATE_WIDE = frozenset({90})
 
+TEXTURE_PIPE = len(CLASSES)
+TEXTURE_UNIT = (isa.OP_TEX, isa.OP_SULD, isa.OP_SUST)       # their registers are read when they leave the queue (B11.5)
+
 Guard = tuple[int, int]     # predicate, whether it is negated
 
 
@@ -37,7 +40,8 @@ class Effects:
 
     queue: instructions of one queue read their operands in order; pipe: those of one pipe finish in order; -1 = of fixed
     latency. write, read: bits of the counters that say that its results are written and its operands read. wait: counters
-    that it waits for to be 0, DEPBAR before the next instruction (holds_next). gap: cycles to the next instruction.
+    that it waits for to be 0, DEPBAR before the next instruction (holds_next). at_most: the counter, as a bit, that DEPBAR
+    waits for to be as low as a number. gap: cycles to the next instruction.
     """
 
     reads: tuple[tuple[int, str], ...]
@@ -49,6 +53,7 @@ class Effects:
     write: int
     read: int
     wait: int
+    at_most: tuple[int, int]
     holds_next: bool
     gap: int
     reuse: tuple[tuple[int, int, bool], ...]
@@ -84,13 +89,16 @@ def _effects(inst: Any, text: str, sm: int) -> Effects:
     kind = kind_of(text, control, sm)
     number = CLASSES.index(kind.partition(".")[0]) if kind != "either" else 0
     pipe = CLASSES.index("load_shared") if kind == "shuffle" else number        # of shared memory
+    if int(inst["op"]) in TEXTURE_UNIT:
+        pipe = TEXTURE_PIPE
     is_variable = number >= FIRST_VARIABLE or kind == "double" and sm in COUNTED_DOUBLE
     write, read = (0 if counter == NO_BARRIER else 1 << counter for counter in (control >> 5 & 7, control >> 8 & 7))
     guard = None if int(inst["guard"]) == NO_PRED else (PREDICATE + int(inst["guard"]), int(inst["guard_negate"]))
-    wait = control >> 11 & 63
+    wait, at_most = control >> 11 & 63, (0, 0)
     if base_opcode(text) == "DEPBAR" and int(inst["aux"]):
         counter, most, listed = int(inst["aux"]) & 255, int(inst["aux"]) >> 8 & 255, int(inst["aux"]) >> 16
-        wait |= listed | (1 << counter - 1 if most == 0 else 0)     # a counter above 0 says of no access that it has ended
+        wait |= listed
+        at_most = 1 << counter - 1, most
     places = places_of(inst)
     reuse = () if is_variable else tuple(
         (places[slot // 2], int(inst["src"][slot]), bool(control >> 17 + places[slot // 2] & 1))
@@ -101,7 +109,7 @@ def _effects(inst: Any, text: str, sm: int) -> Effects:
                  for register, role in reads]
     return Effects(tuple(reads), tuple(writes_of(inst)), guard, kind,
                    -1 if not is_variable else number if kind == "double" else FIRST_VARIABLE, pipe if is_variable else -1,
-                   write, read, wait, base_opcode(text) == "DEPBAR", gap_of(control), reuse,
+                   write, read, wait, at_most, base_opcode(text) == "DEPBAR", gap_of(control), reuse,
                    int(inst["op"]) == isa.OP_BAR, number == CLASSES.index("branch"))
 
 
@@ -122,7 +130,7 @@ def kind_of(text: str, control: int, sm: int) -> str:
 
 def reads_of(inst: Any, guard: Guard | None) -> list[tuple[int, str]]:
     """Return (register, role) of everything that an instruction reads."""
-    is_access = int(inst["memory_kind"]) != MEM_NONE and int(inst["op"]) != isa.OP_TEX
+    is_access = int(inst["memory_kind"]) != MEM_NONE and int(inst["op"]) not in TEXTURE_UNIT
     reads = [] if guard is None else [(guard[0], "guard")]
     for slot in range(len(inst["src"])):
         if inst["src_mask"] >> slot & 1:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from rfview.engine.hazards.effects import OWN_DOUBLE, PREDICATE, UNIFORM, Effects, Guard, effects_of, name_of
+from rfview.engine.hazards.effects import OWN_DOUBLE, PREDICATE, TEXTURE_PIPE, UNIFORM, Effects, Guard, effects_of, name_of
 from rfview.engine.hazards.latencies import needed, result_cycles
 from rfview.engine.hazards.paths import Paths, Place
 from rfview.engine.program import Kernel
@@ -36,13 +36,16 @@ class Key(NamedTuple):
 class Item(NamedTuple):
     """distance: least cycles since it was issued. covers: bits of counters. guard: under which it was executed, if known.
 
-    stale: of a reuse cache's operand, the pc that has written the register since, -1 if none has.
+    stale: of a reuse cache's operand, the pc that has written the register since, -1 if none has. Of the texture unit, whose
+    accesses end in order, behind: how many have come since that count with the same counter, the bit `counted`.
     """
 
     distance: int
     covers: int = 0
     guard: Guard | None = None
     stale: int = -1
+    counted: int = 0
+    behind: int = 0
 
 
 State = dict[Key, Item]
@@ -105,7 +108,8 @@ class Flow:
             old = known.get(key)
             new = item if old is None else Item(
                 min(old.distance, item.distance), old.covers & item.covers,
-                old.guard if old.guard == item.guard else None, max(old.stale, item.stale))
+                old.guard if old.guard == item.guard else None, max(old.stale, item.stale),
+                old.counted & item.counted, min(old.behind, item.behind))
             if new != old:
                 known[key], changed = new, True
         return changed
@@ -147,7 +151,8 @@ class Flow:
     def _overwritten(self, pc: int, own: Effects, key: Key, item: Item, other: Effects) -> list[Hazard]:
         """Return the hazard of writing a register that is still to be written or read."""
         if key.what == FIXED:
-            early = 0 if own.is_variable else result_cycles(other, self.sm) - result_cycles(own, self.sm) + 1 - item.distance
+            early = 0 if own.is_variable else (result_cycles(other, key.register, self.sm)
+                                               - result_cycles(own, key.register, self.sm) + 1 - item.distance)
             return [Hazard(pc, name_of(key.register), "WAW", key.pc, "stall count", early)] if early > 0 else []
         if key.what == WRITE:
             return [] if own.pipe == other.pipe else [uncovered(pc, own, key, item, "WAW")]
@@ -166,7 +171,11 @@ class Flow:
                     del state[key]
                 elif key.register in written:
                     state[key] = item._replace(stale=pc)
-            elif key.register in written and key.what != READ and own.guard in (None, item.guard):
+                continue
+            if own.pipe == TEXTURE_PIPE == self.effects[key.pc].pipe and own.write:
+                state[key] = item = item._replace(counted=item.counted or own.write,
+                                                  behind=min(FAR, item.behind + (own.write == item.counted)))
+            if key.register in written and key.what != READ and own.guard in (None, item.guard):
                 del state[key]
             elif item.guard is not None and item.guard[0] in written:
                 state[key] = item._replace(guard=None)
@@ -174,10 +183,11 @@ class Flow:
                 state[key] = item._replace(covers=item.covers | self._rides(own, key))
         if own.is_variable:
             early = own.read if own.kind == "atomic_global" else 0      # its predicate is known from its address
-            state |= {Key(WRITE, register, pc): Item(0, own.write | early * (register >= PREDICATE), own.guard)
+            counted = own.write if own.pipe == TEXTURE_PIPE else 0
+            state |= {Key(WRITE, register, pc): Item(0, own.write | early * (register >= PREDICATE), own.guard, -1, counted)
                       for register in own.writes}
             if not (own.kind == "double" and self.sm in OWN_DOUBLE):
-                state |= {Key(READ, register, pc): Item(0, own.write | own.read, own.guard)
+                state |= {Key(READ, register, pc): Item(0, own.write | own.read, own.guard, -1, counted)
                           for register, _ in own.reads if register < UNIFORM}
         else:
             state |= {Key(FIXED, register, pc): Item(0, 0, own.guard) for register in own.writes}
@@ -197,13 +207,17 @@ class Flow:
 def seen(own: Effects, state: State) -> State:
     """Return what is outstanding after an instruction's waits; a counter that is not seen yet covers nothing.
 
-    A barrier of the CTA also waits until the warp's accesses have read their operands.
+    A barrier of the CTA also waits until the warp's accesses have read their operands. A counter above 0 says nothing of an
+    access, unless it is one of the texture unit and at least as many of its counter are behind it.
     """
-    if not own.wait and not own.is_barrier:
+    counter, most = own.at_most
+    wait = own.wait | (counter if most == 0 else 0)
+    if not wait and not counter and not own.is_barrier:
         return dict(state)
     later = own.gap if own.holds_next else 0
     return {key: item for key, item in state.items()
-            if not (item.covers & own.wait and item.distance + later >= VISIBLE_CYCLES
+            if not (item.covers & wait and item.distance + later >= VISIBLE_CYCLES
+                    or item.counted & counter and item.behind >= most > 0
                     or own.is_barrier and key.what == READ)}
 
 

@@ -6,7 +6,7 @@ gave to Mesa's NAK (RULES.md, B11.8). Where ptxas's code has no such pair, the b
 
 from __future__ import annotations
 
-from rfview.engine.hazards.effects import FIRST_ACCESS, PREDICATE, UNIFORM, Effects
+from rfview.engine.hazards.effects import FIRST_ACCESS, PREDICATE, TEXTURE_PIPE, UNIFORM, Effects
 from rfview.engine.machine.cores.subcore.state import CLASSES
 
 FMA = ("fma", "imad", "wide", "wide.late")
@@ -27,6 +27,10 @@ _BOUNDS = {
 ALU, FP, MEMORY, VARIABLE, BRANCH, DOUBLE = range(6)
 UNIFORM_CYCLES, UNIFORM_PREDICATE_CYCLES, UNIFORM_GUARD_CYCLES = 2, 4, 5
 MOVED_CYCLES = 13       # until a uniform instruction can read what R2UR of sm_90 moved (of two pairs in other code)
+# of R2UR's predicates, in the loops over the handles of textures: until a result can be read other than as a guard, and from
+# PLOP3 until .OR reads one
+MOVED_PREDICATE_CYCLES, MOVED_OPERAND_CYCLES = 8, 2
+TEXTURE_EARLY = {"half.mma": 1}     # the texture unit reads registers sooner behind these than the rest of variable latency
 WIDE_CYCLES = 2         # between the words of IMAD.WIDE, and of its addend
 HALF_CYCLES = (6, 4)    # between halves; Turing and later
 TENSOR_OPERAND = (6, 7)     # from an instruction of fixed latency to one for tensor cores
@@ -49,6 +53,7 @@ def needed(producer: Effects, register: int, consumer: Effects, role: str, sm: i
     if consumer.kind in TENSOR and producer.kind not in TENSOR:
         return max(TENSOR_OPERAND[sm > 75], bounds[FP])
     early = WIDE_CYCLES * (role == "late" or producer.kind == "wide.late" and register + 1 in producer.writes)
+    early += TEXTURE_EARLY.get(kind, 0) * (consumer.pipe == TEXTURE_PIPE)
     return (min(bounds[:2]) if consumer.kind == "either" else bounds[_column(consumer, role)]) - early
 
 
@@ -68,17 +73,21 @@ def _of_predicate(producer: Effects, consumer: Effects, role: str, sm: int) -> i
         return UNIFORM_GUARD_CYCLES if is_condition else UNIFORM_PREDICATE_CYCLES
     if producer.kind == "double":
         return DOUBLE_GUARD if is_condition else DOUBLE_PREDICATE
+    if producer.kind == "uniform.moved" and not is_condition:
+        return MOVED_PREDICATE_CYCLES
+    if consumer.kind == "uniform.moved" and not is_condition:
+        return MOVED_OPERAND_CYCLES
     if is_condition:
         return GUARD_CYCLES if sm > 75 else GUARD_CYCLES_TURING
     return PREDICATE_CYCLES + (consumer.kind in FMA and producer.kind not in FMA)
 
 
-def result_cycles(effects: Effects, sm: int) -> int:
+def result_cycles(effects: Effects, register: int, sm: int) -> int:
     """Return the cycles after which the next instruction of the same kind can read a result: its place in write order."""
     if effects.kind in ("uniform", "branch"):
         return 1
     if effects.kind == "uniform.moved":
-        return MOVED_CYCLES - 1
+        return MOVED_PREDICATE_CYCLES if register >= PREDICATE else MOVED_CYCLES - 1
     bounds = _BOUNDS["fma" if effects.kind in FMA else effects.kind][sm > 75]
     if effects.kind in TENSOR:
         return bounds[ALU] - 1          # mined: their results may be overwritten by ones that come in the same cycle

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rfview.engine.isa import OP_TEX
-from rfview.engine.hazards.effects import PREDICATE, UNIFORM, Effects, effects_of, name_of, places_of
+from rfview.engine.hazards.effects import PREDICATE, TEXTURE_UNIT, UNIFORM, Effects, effects_of, name_of, places_of
 from rfview.engine.state import COLLECT, EXECUTE, FREE, MEMORY, NONE8, WRITE_BACK, WRITTEN
 
 if TYPE_CHECKING:
@@ -62,7 +61,7 @@ class Watch:
         self.effects: list[Effects] = [effects for kernel, _ in simulator.placement.kernels
                                        for effects in effects_of(kernel, kernel.architecture)]
         self.seen: dict[tuple[int, int, str, str], Sighting] = {}
-        self._is_texture = simulator.insts["op"] == OP_TEX      # they take their registers when they leave (B11.5)
+        self._is_texture = np.isin(simulator.insts["op"], TEXTURE_UNIT)
         self._awaited: list[Awaited] = []
         # what the reuse caches keep: by (sub-core, place, bank), the warp, the register and its value then
         self._kept: dict[tuple[int, int, int], tuple[int, int, np.ndarray]] = {}

@@ -15,9 +15,11 @@ KINDS = {
     "b": ("R", "UR", "c", "n", "f", "s"),
     "c": ("R", "UR", "c", "n", "f", "s"),
     "p": ("P", "UP"),                               # predicate read
+    "r": ("R",),                                    # a register that is no uniform one
     "u": ("UR",),                                   # a uniform register
     "m": ("m", "c"),                                # address; of LDC, in a constant bank
     "n": ("n",),                                    # number
+    "k": ("n",),                                    # mask of wanted components
     "B": ("B",),                                    # convergence barrier
     "w": ("w",),                                # another word, such as SR_TID.X
     "t": ("n", "w"),                                # target of a branch: an offset, or a function

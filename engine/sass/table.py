@@ -12,7 +12,8 @@ from typing import NamedTuple
 from rfview.engine import isa
 from rfview.engine.sass.draft import Draft
 from rfview.engine.sass.form import ANY, Form
-from rfview.engine.sass.lower import control, conversions, floats, integers, memory, moves, predicates, shifts, tensor, warp
+from rfview.engine.sass.lower import (control, conversions, floats, integers, memory, moves, predicates, shifts, tensor,
+                                      texture, warp)
 
 
 class Row(NamedTuple):
@@ -32,12 +33,14 @@ SCOPES = "E SYS GPU CTA SM STRONG WEAK CONSTANT PRIVATE MMIO EF EL LU EU NA LTC6
 WIDTH = "U 32 64 128 U8 S8 U16 S16 "
 ATOMIC = "ADD MIN MAX INC DEC AND OR XOR EXCH CAS CAST SPIN POPC ARRIVE F32 F64 F16x2 BF16x2 S32 U32 U64 S64 64 32 FTZ RN "
 
+TEXEL = "d d a r? u? n? n? w k?"
+SURFACE = SCOPES + "64 128 U8 S8 U16 S16 D BA TRAP IGN 1D 2D 3D 1D_ARRAY 2D_ARRAY"
 PACKED = "U32 S32 U8x4 S8x4 U16x2 S16x2 RELU"
 SHAPES = "884 8x8x4 1684 1688 16816 8816 8832 16832 16864 88128 168128 168256 "
 
 ROWS = (
     Row("MOV", "64 U32", "d a n?", moves.move),
-    Row("R2UR", "", "q? d a", moves.to_uniform),
+    Row("R2UR", "OR", "q? d a", moves.to_uniform),
     Row("SEL", "64", "d a b p", moves.select),
     Row("FSEL", "FTZ", "d a b p", moves.select_float),
     Row("PRMT", "F4E B4E RC8 ECL ECR RC16", "d a b c", moves.permute),
@@ -121,7 +124,14 @@ ROWS = (
     Row("ATOM ATOMG ATOMS", SCOPES + ATOMIC, "q? d? m a? b?", memory.atomic),
     Row("RED REDG REDS", SCOPES + ATOMIC, "m a?", memory.reduction),
     Row("LDC ULDC LDCU", WIDTH, "d m", memory.load_constant),
-    Row("TLD", "SCR LZ", "d d a u? n? n? w n?", memory.texel),
+
+    Row("TEX", "SCR B LL LZ", TEXEL, texture.fetch),
+    Row("TLD", "SCR B LL LZ CL", TEXEL, texture.texel),
+    Row("TLD4", "SCR B R G A", TEXEL, texture.gather),
+    Row("TXD", "B", TEXEL, texture.with_gradient),
+    Row("TXQ", "B", "d d a w u? n? n? k", texture.query),
+    Row("SULD", SURFACE, "d m r? u? n? n?", texture.load),
+    Row("SUST", SURFACE, "m a r? u? n? n?", texture.store),
 
     Row("BRA", "U DIV CONV ANY", "p? a? t", control.branch),
     Row("JMP", "U", "p? t", control.branch),

@@ -216,10 +216,10 @@ def vote_both_rows(rows, dst, mask, aux, p0):
 
 
 @jit
-def first_rows(rows, src, dst, mask):
-    """OP_R2UR: the value of the first executing lane; gives the lanes that have another one."""
+def first_rows(rows, src, dst, mask, p0):
+    """OP_R2UR: the value of the first executing lane; gives the lanes that have another one, or the predicate."""
     first = load(rows, src, I64(ctz(U64(mask))))
-    others = Z64
+    others = U64(p0)
     for lane in range(32):
         others |= U64(load(rows, src, lane) != first) << U64(lane)
         store(rows, dst, lane, first)

@@ -6,7 +6,7 @@ nearest; the weighted sum is rounded once. A normalised coordinate times the ext
 to normalised coordinates only, otherwise they mean clamp. A 1D fetch at an integer coordinate reads linear memory: zeros
 outside. Channels that a texture lacks read as 0, 0, 1.
 
-Handle in slots 0 and 1, coordinates (a layer first) in slots 2, 3, 4. inst.aux: TEX_* of engine/isa.py. `scratch` is filled
+Handle in slots 0 and 1, coordinates (a layer first) from slot 2 on. inst.aux: TEX_* of engine/isa.py. `scratch` is filled
 as by access.resolve; a fetch notes at most MAX_LINES distinct lines, which only a scattered linear 3D one could exceed.
 Simplification: fetches go through LD/ST and L1 as global loads do; there is no texture cache and no block-linear layout.
 """
@@ -17,7 +17,8 @@ import numpy as np
 
 from rfview.engine.fault_codes import TEXTURE
 from rfview.engine import textures
-from rfview.engine.isa import (TEX_GATHER_SHIFT, TEX_INTEGER, TEX_LAYERED, TEX_MASK_SHIFT, T_F16, T_F32, T_S16, T_S8)
+from rfview.engine.isa import (TEX_CUBE, TEX_FLAT, TEX_GATHER_SHIFT, TEX_HEADER, TEX_INTEGER, TEX_LAYERED, TEX_MASK_SHIFT,
+                               T_F16, T_F32, T_S16, T_S8)
 from rfview.engine.textures import (F_LINEAR, F_NORMALIZED, F_READ_FLOAT, H_ADDRESS_X, H_BASE_HIGH, H_BASE_LOW,
                                     H_BASE_WORD, H_BORDER, H_CHANNELS, H_FLAGS, H_KIND, H_PITCH, H_TEXEL_BYTES,
                                     H_WIDTH, REGION_KIND_TEXTURE)
@@ -31,6 +32,7 @@ from rfview.engine.values.words import handle, load as lane_load, load_long, loa
 
 WRAP, MIRROR, BORDER = textures.ADDRESS_WRAP, textures.ADDRESS_MIRROR, textures.ADDRESS_BORDER
 ZERO, HALF, ONE, TWO = F64(0.0), F64(0.5), F64(1.0), F64(2.0)
+FACES = 6
 WEIGHT_ONE = F64(256.0)      # weights have 8 bits after the point
 ONE_BITS = U64(0x3F800000)
 # WORK + 3 * axis: index of the lower texel (-1: border), of the upper one, weight of the upper one in 1/256
@@ -177,19 +179,49 @@ def place_lane(rows, src, lane, memory, at, aux, is_linear, scratch):
     store_long(scratch, MISSES, 0)
     for k in range(9):
         store_long(scratch, WORK + k, 0)
+    layers, layer = word_of(memory, at, H_WIDTH + 2), I64(0)
     if aux & TEX_LAYERED != 0:
-        layer = I64(extend(U64(lane_load(rows, src + 2, lane)), S32, True))
-        layer = min(max(layer, I64(0)), word_of(memory, at, H_WIDTH + 2) - 1)
+        layer = I64(lane_load(rows, src + 2, lane))
+        first = 3
+    if aux & TEX_CUBE != 0:
+        layer = min(layer, layers // FACES - 1) * FACES
+        layer += place_on_cube(rows, src + first, lane, memory, at, aux, is_linear, scratch)
+    else:
+        for axis in range(dims):
+            place_axis(memory, at, axis, lane_load(rows, src + first + axis, lane), aux, is_linear, scratch)
+    if aux & (TEX_LAYERED | TEX_CUBE) != 0:
+        layer = max(min(layer, layers - 1), I64(0))
         store_long(scratch, WORK + 6, layer)
         store_long(scratch, WORK + 7, layer)
-        first = 3
-    for axis in range(dims):
-        place_axis(memory, at, axis, lane_load(rows, src + first + axis, lane), aux, is_linear, scratch)
+    if aux & TEX_FLAT != 0 and word_of(memory, at, H_WIDTH + 1) == 1 and U32(lane_load(rows, src + 3, lane)) == U32(0):
+        for k in range(3):
+            store_long(scratch, WORK + 3 + k, 0)
+
+
+@jit
+def place_on_cube(rows, src, lane, memory, at, aux, is_linear, scratch):
+    """Work out the texels around a direction (engine/ptx/lower/cube.py has the rule); returns its face."""
+    x = F64(bits_f32(U32(lane_load(rows, src, lane))))
+    y = F64(bits_f32(U32(lane_load(rows, src + 1, lane))))
+    z = F64(bits_f32(U32(lane_load(rows, src + 2, lane))))
+    of_y, of_z = abs(y), abs(z)
+    is_y = of_y >= of_z
+    is_x = abs(x) >= max(of_y, of_z)
+    size = max(abs(x), max(of_y, of_z))
+    is_below = (x if is_x else y if is_y else z) < ZERO
+    s = (z if is_below else -z) if is_x else x if is_y else -x if is_below else x
+    t = (-z if is_below else z) if is_y and not is_x else -y
+    for axis in range(2):
+        part = F32((t if axis == 1 else s) / size) if size > ZERO else F32(0.0)
+        place_axis(memory, at, axis, f32_bits(F32(F64(part) * HALF + HALF)), aux, is_linear, scratch)
+    return I64(0 if is_x else 2 if is_y else 4) + I64(is_below)
 
 
 @jit
 def component_of(memory, at, component, aux, is_linear, scratch):
     """One result: a component of the fetch, or for tld4 the gathered component of one of four texels."""
+    if aux & 3 == TEX_HEADER:
+        return U64(word_of(memory, at, H_WIDTH + component)) if component < 3 else U64(1)      # of levels
     gather = (aux >> TEX_GATHER_SHIFT) & 7
     if gather != 0:
         corner = 2 if component == 0 else 3 if component == 1 else 1 if component == 2 else 0
@@ -223,9 +255,10 @@ def fetch(key, inst, rows, src, dst, mask, memory, regions, scratch):
             continue
         at = header_word(rows, src, lane, regions, num_regions)
         is_gather = (aux >> TEX_GATHER_SHIFT) & 7 != 0
-        is_linear = aux & TEX_INTEGER == 0 and (is_gather or word_of(memory, at, H_FLAGS) & F_LINEAR != 0)
+        is_linear = is_gather or word_of(memory, at, H_FLAGS) & F_LINEAR != 0
+        is_linear = is_linear and aux & TEX_INTEGER == 0 and aux & 3 != TEX_HEADER
         place_lane(rows, src, lane, memory, at, aux, is_linear, scratch)
-        if load_long(scratch, MISSES) == 0:
+        if load_long(scratch, MISSES) == 0 and aux & 3 != TEX_HEADER:
             highest = note_lines(memory, at, 1 << (aux & 3) if is_linear else 1, highest, scratch)
         row = dst
         for component in range(4):
@@ -256,7 +289,12 @@ def handle_of(rows, src, lane):
 @jit
 def header_word(rows, src, lane, regions, num_regions):
     """Arena word of the header that a lane's handle points to, or -1."""
-    address = handle_of(rows, src, lane)
+    return header_at(handle_of(rows, src, lane), regions, num_regions)
+
+
+@jit
+def header_at(address, regions, num_regions):
+    """Arena word of the header at an address, or -1."""
     region = find_region(regions, num_regions, address)
     if region < 0 or region_base(regions, region) != address:
         return I64(-1)

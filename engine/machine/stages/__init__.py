@@ -15,7 +15,8 @@
     machine_control  sources  its control instructions; where its operands come from, constants and uniform registers
     machine_state             instructions that move predicates and barrier registers
     memory  regions           LD/ST, one instruction at a time; the memory map for its accesses
-    compound                  accesses of machine code that are more than a load or a store: LDGSTS, LDSM, STSM
+    compound                  accesses of machine code that are more than a load or a store: LDGSTS, LDSM, STSM, SULD, SUST
+    surface                   addresses of surface accesses of machine code
     constants  read_only      the constant cache; code shared with the instruction cache
     l1  l2                    the data cache and its MSHRs; the port to the interconnect, L2, DRAM
     inflight  completion      the table of issued instructions; the timing wheel that completes them

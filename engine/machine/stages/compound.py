@@ -1,8 +1,8 @@
-"""Accesses of machine code that are more than a load or a store: LDGSTS, LDSM, STSM.
+"""Accesses of machine code that are more than a load or a store: LDGSTS, LDSM, STSM, SULD, SUST.
 
 Each is one access as memory.perform does it, with something before and after. LDGSTS loads from global memory and then
 stores to shared memory; LDSM loads, STSM stores, 16 bytes for each lane that has the address of a matrix's row, and
-values/matrix.py exchanges between these and all lanes.
+values/matrix.py exchanges between these and all lanes. SULD and SUST get their addresses from coordinates.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ import numpy as np
 
 from rfview.engine.compile.device import device
 from rfview.engine.fault_codes import MISALIGNED, SHARED_RANGE, UNMAPPED
-from rfview.engine.isa import LDGSTS_ZFILL, OP_LDGSTS, OP_LDSM
+from rfview.engine.isa import LDGSTS_ZFILL, OP_LDGSTS, OP_LDSM, OP_SULD
 from rfview.engine.machine.rows import copy_row
-from rfview.engine.machine.stages import memory
+from rfview.engine.machine.stages import memory, surface
 from rfview.engine.values import access
 from rfview.engine.values.matrix import gather_rows, spread_rows
 from rfview.engine.values.words import handle
@@ -28,6 +28,10 @@ def perform(sm, key, rows, inst, arena, regions, log, mem_index, warp, pc, mask,
     lanes, loaded_row = mask, result_row
     if inst.op == OP_LDGSTS:
         lanes = aim(rows, inst, regions, mask & copied, first_row)
+    elif inst.op >= OP_SULD:
+        lanes = np.int64(surface.aim(sm, rows, inst, arena, regions, warp, pc, mask, first_row, result_row))
+        if lanes < 0:
+            return lanes
     elif inst.op > OP_LDGSTS:
         lanes = mask & ((np.int64(1) << 8 * (np.int64(inst.aux) & 7)) - 1)
         if inst.op == OP_LDSM:

@@ -3,7 +3,8 @@
     moves  integers  shifts       moves and selections; arithmetic; shifts and logic
     floats  conversions           floats, halves, the special function unit; between types
     predicates  warp              comparisons and predicate logic; between lanes
-    memory  control               loads, stores, atomics, constants, textures; branches and barriers
+    memory  texture               loads, stores, atomics, constants; textures and surfaces
+    control                       branches, calls, barriers
     tensor                        tensor cores, and matrices in lanes
 
 Each function takes the form (engine/sass/form.py) and fills the draft (engine/sass/draft.py); it raises NotExecuted for

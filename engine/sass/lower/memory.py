@@ -1,9 +1,9 @@
-"""Loads, stores, atomics and reductions, constants, textures."""
+"""Loads, stores, atomics and reductions, constants."""
 
 from __future__ import annotations
 
 from rfview.engine import isa
-from rfview.engine.program import (GLOBAL_BASE, MEM_ATOMIC, MEM_LOAD, MEM_REDUCTION, MEM_STORE, SPACE_GENERIC, SPACE_GLOBAL,
+from rfview.engine.program import (MEM_ATOMIC, MEM_LOAD, MEM_REDUCTION, MEM_STORE, SPACE_GENERIC, SPACE_GLOBAL,
                                    SPACE_LOCAL, SPACE_PARAM, SPACE_SHARED, UNIT_LDST, WAIT_LONG, WAIT_SHORT)
 from rfview.engine.sass.draft import Draft
 from rfview.engine.sass.form import Form, NotExecuted
@@ -12,7 +12,6 @@ from rfview.engine.sass.operands import Operand
 SPACES = {"G": SPACE_GLOBAL, "S": SPACE_SHARED, "L": SPACE_LOCAL, "": SPACE_GENERIC}
 WIDTHS = {"U8": (1, 0), "S8": (1, 1), "U16": (2, 0), "S16": (2, 1)}        # bytes, sign-extended
 WORDS = {"64": 2, "128": 4}
-ALL_COMPONENTS = 15
 SCALES = {"X4": 2, "X8": 3, "X16": 4}
 ATOMICS = {"ADD": isa.ATOM_ADD, "MIN": isa.ATOM_MIN, "MAX": isa.ATOM_MAX, "INC": isa.ATOM_INC, "DEC": isa.ATOM_DEC,
            "AND": isa.ATOM_AND, "OR": isa.ATOM_OR, "XOR": isa.ATOM_XOR, "EXCH": isa.ATOM_EXCH, "CAS": isa.ATOM_CAS,
@@ -189,33 +188,3 @@ def load_constant(form: Form, draft: Draft) -> None:
     draft.offset = draft.constant(operand.number, 0)
     accessed(form, draft, isa.OP_LD, SPACE_PARAM, MEM_LOAD)
     return draft.result(form.d, shape(form, draft))
-
-
-def texel(form: Form, draft: Draft) -> None:
-    """TLD.LZ of one dimension: wanted components in order, two from the second register on, the others from the first on."""
-    words = [operand.text for operand in form.all("w")]
-    numbers = [operand.number or 0 for operand in form.all("n")]
-    if words[:1] != ["1D"] or not form.has("LZ") or len(words) > 1:
-        raise NotExecuted("but as .LZ of 1D")
-    handle = form.one("u")
-    bank = [] if handle is not None else numbers[:2]
-    mask = form.text.rpartition("1D")[2].strip(" ,")
-    wanted = int(mask, 16) & ALL_COMPONENTS if mask else ALL_COMPONENTS
-    draft.be(isa.OP_TEX, 1 | isa.TEX_INTEGER | wanted << isa.TEX_MASK_SHIFT)
-    draft.unit, draft.space, draft.memory_kind, draft.wait_class = UNIT_LDST, SPACE_GLOBAL, MEM_LOAD, WAIT_LONG
-    draft.width, draft.count, draft.reg_bits = 4, 1, 32
-    if handle is not None:
-        draft.rows(0, handle, 1)        # only the low word of the handle, which is an address here
-        draft.number(1, GLOBAL_BASE >> 32)
-    elif len(bank) == 2:
-        for word in range(2):
-            draft.imm[word] = draft.constant(bank[0], 4 * bank[1]) + 4 * word
-            draft.const_mask |= 1 << word
-    else:
-        raise NotExecuted("without a handle in a constant bank")
-    draft.rows(2, form.a, 1)
-    later, first = form.all("d")
-    used = wanted.bit_count()
-    draft.result(first, min(used, 2))
-    if used > 2:
-        draft.result(later, used - 2)

@@ -20,12 +20,14 @@ def move(form: Form, draft: Draft) -> None:
 
 
 def to_uniform(form: Form, draft: Draft) -> None:
-    """R2UR: the predicate says which lanes have another value than the first one, which is moved."""
+    """R2UR: the predicate says which lanes have another value than the first one, which is moved; .OR: or held before."""
     if all(predicate.number is None for predicate in form.all("q")):
         return move(form, draft)
     draft.be(isa.OP_R2UR)
     draft.source(0, form.a)
     draft.truth(0, form.q)
+    if form.has("OR"):
+        draft.condition(0, form.q)
     return draft.result(form.d)
 
 

@@ -178,8 +178,8 @@ def test_what_is_not_executed_is_refused_by_name_and_line(text, said):
 
 
 def test_what_ptxas_made_is_refused_with_the_line_of_its_ptx():
-    module = module_of_listing(HEAD + f"0000 {PLAIN} TEX R4 // 31\n0010 {PLAIN} EXIT\n", "k.ptx")
-    with pytest.raises(SassError, match=re.escape("k.ptx:31: TEX R4: TEX is not executed (textures")):
+    module = module_of_listing(HEAD + f"0000 {PLAIN} HGMMA R4 // 31\n0010 {PLAIN} EXIT\n", "k.ptx")
+    with pytest.raises(SassError, match=re.escape("k.ptx:31: HGMMA R4: HGMMA is not executed (tensor")):
         module.kernels["k"]
 
 

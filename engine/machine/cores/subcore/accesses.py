@@ -13,9 +13,9 @@ from rfview.engine.compile.bits import set_bits
 from rfview.engine.compile.device import device
 from rfview.engine.events import FP64_CYCLES, SFU_CYCLES, TRANSACTIONS
 from rfview.engine.isa import (FLAG_ATOM_GLOBAL, FLAG_ATOM_SUCCESS, FLAG_PAST_L1, OP_ASSERTFAIL, OP_LDGDEPBAR, OP_LDGSTS,
-                               OP_PRINTF, OP_TEX)
+                               OP_PRINTF)
 from rfview.engine.machine.cores.subcore import values
-from rfview.engine.machine.cores.subcore.results import READ_SHIFT, release
+from rfview.engine.machine.cores.subcore.results import READ_SHIFT, is_of_texture_unit, release
 from rfview.engine.machine.cores.subcore.state import NUM_SUBCORES, NUM_UNITS, QUEUE_ENTRIES, UNIT_DOUBLE, UNIT_XU
 from rfview.engine.machine.marks import touch_inflight
 from rfview.engine.machine.stages import compound, memory
@@ -30,7 +30,7 @@ from rfview.engine.state import EXECUTE, LINE_BYTES, MAX_INFLIGHT, MEMORY, NONE8
 from rfview.engine.values import sectors
 
 LATCHES = 5             # of operands per sub-core: as many as it has credits at most
-LATCH_ROWS = 8          # row slots of an access: address, data, and the uniform part of the address
+LATCH_ROWS = 9          # row slots of an access: address, data, and the uniform part of the address; gradients of TXD
 START_CYCLES = 2        # from issue until a unit of variable latency takes an instruction
 
 
@@ -44,8 +44,8 @@ def latch_row(sm, number, latch):
 def enter_queue(sm, rf, spec, rows, insts, arena, sub, number, slot):
     """Put an access in its sub-core's queue, with its operands; an exchange between lanes is computed at once.
 
-    A texture fetch takes its registers when it leaves the queue (mined: an ALU instruction may write them four cycles
-    before), its handle at once (mined: the uniform register may be written again two cycles later).
+    The texture unit's accesses take their registers when they leave the queue (mined: an ALU instruction may write them
+    four cycles before), the handle at once (mined: the uniform register may be written again two cycles later).
     """
     flight = sm.inflight[slot]
     inst = insts[flight.pc]
@@ -60,7 +60,7 @@ def enter_queue(sm, rf, spec, rows, insts, arena, sub, number, slot):
     sub.queued += 1
     if inst.memory_kind == MEM_NONE:
         return values.compute(sm, rf, spec, rows, insts, arena, slot)
-    if inst.op == OP_TEX:
+    if is_of_texture_unit(inst):
         return fetch_scalars(sm, rows, arena, inst, np.int64(flight.warp), latch_row(sm, number, latch))
     return capture(sm, rf, rows, insts, arena, slot, latch_row(sm, number, latch))
 
@@ -174,7 +174,7 @@ def leave(sm, rf, spec, key, rows, insts, arena, regions, log, mem_index, sub, n
     sm.next_line = 0
     sm.num_lines = 0
     sm.access_space = SPACE_NONE
-    if inst.op == OP_TEX:
+    if is_of_texture_unit(inst):
         fetch_registers(rows, inst, np.int64(sm.warp[warp].reg_base), latch_row(sm, number, flight.collector))
     row = latch_row(sm, number, flight.collector)
     if flight.mask == 0:

@@ -28,7 +28,7 @@ _OPCODES = {
     "xu": "MUFU I2F F2I F2F FRND I2I F2IP FLO BREV POPC FCHK",
     "special": "S2R S2UR B2R R2UR REDUX QSPC",
     "constant": "LDC LDCU",
-    "load_global": "LD LDG LDL TLD TEX TLD4 SULD",
+    "load_global": "LD LDG LDL TLD TEX TLD4 TXD TXQ SULD",
     "load_shared": "LDS LDSM",
     "store_global": "ST STG STL SUST",
     "store_shared": "STS STSM",

@@ -12,6 +12,7 @@ from rfview.engine import hooks
 from rfview.engine.compile.bits import bit64, set_bits
 from rfview.engine.compile.device import device
 from rfview.engine.events import RF_WRITES, WRITE_CONFLICTS
+from rfview.engine.isa import OP_SULD, OP_TEX
 from rfview.engine.machine.cores.subcore.inflight import give_back
 from rfview.engine.machine.cores.subcore.state import CLASSES, NUM_SUBCORES, UNIT_NONE
 from rfview.engine.machine.cores.subcore.values import compute, show_register, show_results
@@ -280,8 +281,16 @@ def write_variable(sm, rf, spec, rows, insts):
 
 
 @device
+def is_of_texture_unit(inst):
+    """Return whether an access is one of the texture unit: a fetch, or an access to a surface."""
+    return inst.op == OP_TEX or inst.op >= OP_SULD
+
+
+@device
 def is_one_pipe(first, second):
-    """Return whether two instructions are of one class, or of those that shared memory serves."""
+    """Return whether two instructions are of one class, or of those that shared memory or the texture unit serves."""
+    if is_of_texture_unit(first) or is_of_texture_unit(second):
+        return is_of_texture_unit(first) and is_of_texture_unit(second)
     kind, other = np.int64(first.latency_class), np.int64(second.latency_class)
     return kind == other or kind in (LOAD_SHARED, SHUFFLE) and other in (LOAD_SHARED, SHUFFLE)
 
@@ -290,14 +299,14 @@ def is_one_pipe(first, second):
 def overtakes(sm, insts, slot):
     """Return whether a result would be written before an older one of its warp and class that its counter may cover too.
 
-    Those that wait for their port keep their order, and shared memory returns in order, shuffles among its loads: a compiler
-    gives only the last of them a counter (B11.4).
+    Those that wait for their port keep their order, and shared memory and the texture unit return in order, shuffles among
+    the loads of the former: a compiler gives only the last of them a counter, or waits for some of the first (B11.4).
     """
     own = sm.inflight[slot]
     if sm.num_inflight[own.warp] < 2:
         return False
     inst = insts[own.pc]
-    is_in_order = inst.space == SPACE_SHARED or inst.latency_class == SHUFFLE
+    is_in_order = inst.space == SPACE_SHARED or inst.latency_class == SHUFFLE or is_of_texture_unit(inst)
     for word in range(MAX_INFLIGHT // 64):
         for low in set_bits(sm.inflight_used[word]):
             other = sm.inflight[word * 64 + low]
