@@ -273,6 +273,34 @@ int main(int argc, char **argv) {
       if (cudaMemset2D(p[0], 8, 0, 64, 2) != cudaErrorInvalidValue || cudaFree(p[0])) return 39;
       return cudaMemset(p[0], 0, 8) == cudaErrorInvalidValue ? 3 : 40;  // freed
     }
+    case 18: {  // copies between arrays, also of bytes over the ends of rows; none leaves its array or allocation
+      cudaChannelFormatDesc f = cudaCreateChannelDesc<float>();
+      cudaArray_t a, b;
+      cudaPitchedPtr rows;
+      cudaMemcpy3DParms c = {};
+      for (int i = 0; i < 96; i++) h[i] = i;
+      if (cudaMallocArray(&a, &f, 8, 4) || cudaMallocArray(&b, &f, 8, 4) || cudaMemcpy2DToArray(a, 0, 0, h, 32, 32, 4, cudaMemcpyHostToDevice)) return 20;
+      if (cudaMemcpy2DArrayToArray(b, 8, 1, a, 0, 0, 16, 2) || cudaMemcpy2DFromArrayAsync(h + 32, 32, b, 0, 0, 32, 4, cudaMemcpyDeviceToHost)) return 21;
+      if (h[32 + 8 + 2] != 0 || h[32 + 16 + 5] != 11) return 22;
+      if (cudaMemcpyArrayToArray(b, 0, 0, a, 16, 0, 64) || cudaMemcpyFromArray(h + 64, b, 0, 0, 64, cudaMemcpyDeviceToHost) || h[64] != 4 || h[79] != 19) return 23;
+      if (cudaMemcpy2DArrayToArray(b, 4, 0, a, 0, 0, 32, 1) != cudaErrorInvalidValue || cudaMemcpy2DArrayToArray(b, 0, 1, a, 0, 0, 32, 4) != cudaErrorInvalidValue) return 24;
+      if (cudaMemcpyToArray(b, 0, 1, h, 97, cudaMemcpyHostToDevice) != cudaErrorInvalidValue || cudaMemcpyToArray(b, 0, 1, h, 96, cudaMemcpyHostToDevice)) return 25;
+      if (cudaMemcpy2DToArray(a, 0, 4, h, 32, 32, 1, cudaMemcpyHostToDevice) != cudaErrorInvalidValue || cudaMemcpy2DToArray(a, 32, 0, h, 32, 4, 1, cudaMemcpyHostToDevice) != cudaErrorInvalidValue) return 26;
+      c.srcPtr = make_cudaPitchedPtr(h, 32, 8, 4), c.dstArray = a, c.extent = make_cudaExtent(8, 4, 1), c.kind = cudaMemcpyHostToDevice;
+      if (cudaMemcpy3D(&c) || (c.dstPos.y = 1, cudaMemcpy3D(&c)) != cudaErrorInvalidValue) return 27;
+      if (cudaMalloc3D(&rows, make_cudaExtent(32, 4, 2))) return 28;
+      c.dstArray = nullptr, c.dstPtr = rows, c.dstPos.y = 0, c.extent = make_cudaExtent(32, 4, 2), c.srcPtr.ysize = 4;
+      return cudaMemcpy3D(&c) || (c.dstPos.z = 1, cudaMemcpy3D(&c)) != cudaErrorInvalidValue ? 29 : 3;
+    }
+    case 19: {  // what can be asked of a kernel and of peers
+      cudaKernel_t kernel;
+      size_t offset, size;
+      int value;
+      if (cudaGetKernel(&kernel, (void *)add) || cudaFuncGetParamInfo((void *)add, 3, &offset, &size) || offset != 24 || size != 4) return 20;
+      if (cudaFuncGetParamInfo((void *)add, 4, &offset, &size) != cudaErrorInvalidValue || cudaGetKernel(&kernel, h) != cudaErrorInvalidDeviceFunction) return 21;
+      if (cudaDeviceEnablePeerAccess(0, 0) != cudaErrorInvalidDevice || cudaDeviceGetP2PAttribute(&value, cudaDevP2PAttrAccessSupported, 0, 1) != cudaErrorInvalidDevice) return 22;
+      return cudaSetValidDevices(&(value = 0), 1) ? 23 : 3;
+    }
     case 16:  // a fault that the program does not look at
       add<<<1, 64>>>(nullptr, nullptr, nullptr, n);
       return 0;

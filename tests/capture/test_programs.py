@@ -53,7 +53,7 @@ def rfview(*words: object, cwd: Path = REPOSITORY) -> subprocess.CompletedProces
 
 
 @needs_nvcc
-@pytest.mark.parametrize("number", [0, 1, 2, 3, 4, 5, 7, 9, 12, 13, 15, 17])
+@pytest.mark.parametrize("number", [0, 1, 2, 3, 4, 5, 7, 9, 12, 13, 15, 17, 18, 19])
 def test_a_program_finds_its_own_check_passed_and_ends_with_its_exit_code(program: Path, number: int) -> None:
     done = rfview("launches", program, number)
     assert done.returncode == 3, (done.stdout, done.stderr)

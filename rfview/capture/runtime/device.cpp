@@ -51,6 +51,11 @@ API(cudaDeviceGetLimit)(size_t *n, cudaLimit which) {
   OK;
 }
 API(cudaDeviceCanAccessPeer)(int *can, int, int) { *can = 0; OK; }
+// There is one device, and none is its own peer.
+API(cudaDeviceEnablePeerAccess)(int, unsigned) { return fail(cudaErrorInvalidDevice); }
+API(cudaDeviceDisablePeerAccess)(int) { return fail(cudaErrorInvalidDevice); }
+API(cudaDeviceGetP2PAttribute)(int *, cudaDeviceP2PAttr, int, int) { return fail(cudaErrorInvalidDevice); }
+API(cudaSetValidDevices)(int *devices, int count) { return !devices || count != 1 || *devices ? fail(cudaErrorInvalidValue) : initialized(); }
 API(cudaDriverGetVersion)(int *v) { *v = CUDART_VERSION; OK; }
 API(cudaRuntimeGetVersion)(int *v) { *v = CUDART_VERSION; OK; }
 

@@ -160,6 +160,10 @@ API(__cudaGetKernel)(cudaKernel_t *kernel, const void *host) {
   *kernel = (cudaKernel_t)host;
   return cudaSuccess;
 }
+API(cudaGetKernel)(cudaKernel_t *kernel, const void *host) {
+  if (!kernel || !function_of(host)) return fail(kernel ? (cudaError_t)why : cudaErrorInvalidValue);
+  return __cudaGetKernel(kernel, host);
+}
 static cudaError_t launch(const void *f, dim3 g, dim3 b, void **args, size_t s, uint32_t flags, cudaStream_t stream) {
   if (!is_captured(stream)) return run_kernel(f, g, b, args, s, flags);
   return capture(stream, node_of(cudaKernelNodeParams{(void *)f, g, b, (unsigned)s, args, nullptr}), flags);
@@ -231,6 +235,13 @@ API(cudaFuncGetName)(const char **name, const void *host) {
   Function *one = function_of(host);
   if (!one || !name) return fail(one ? cudaErrorInvalidValue : (cudaError_t)why);
   *name = one->name.c_str();
+  return cudaSuccess;
+}
+API(cudaFuncGetParamInfo)(const void *host, size_t index, size_t *offset, size_t *size) {
+  Function *one = function_of(host);
+  if (!one || !offset || index >= one->params.size()) return fail(one ? cudaErrorInvalidValue : (cudaError_t)why);
+  *offset = one->params[index].offset;
+  if (size) *size = one->params[index].size;
   return cudaSuccess;
 }
 API(cudaFuncSetCacheConfig)(const void *, cudaFuncCache) { return cudaSuccess; }

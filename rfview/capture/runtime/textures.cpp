@@ -27,8 +27,13 @@ cudaError_t make(Array **out, const cudaChannelFormatDesc *f, cudaExtent size, u
 
 struct Side { char *data; size_t pitch, slice; };
 
-Side side(const cudaPitchedPtr &p, const Array *array, const cudaPos &pos) {
+bool is_inside(size_t at, size_t size, size_t whole) { return at <= whole && size <= whole - at; }
+
+// One end of a copy of `extent`, in elements of the array if there is one; without data if that is not all inside the array.
+Side side(const cudaPitchedPtr &p, const Array *array, const cudaPos &pos, const cudaExtent &extent) {
   if (!array) return {(char *)p.ptr + pos.x + pos.y * p.pitch + pos.z * p.pitch * p.ysize, p.pitch, p.pitch * p.ysize};
+  if (!is_inside(pos.x, extent.width, array->size.width) || !is_inside(pos.y, extent.height, at_least_1(array->size.height)) ||
+      !is_inside(pos.z, extent.depth, at_least_1(array->size.depth))) return {};
   size_t pitch = texel(array->format) * array->size.width, slice = pitch * at_least_1(array->size.height);
   return {(char *)array->data + pos.x * texel(array->format) + pos.y * pitch + pos.z * slice, pitch, slice};
 }
@@ -37,6 +42,9 @@ cudaError_t copy(Side to, Side from, size_t width, size_t height, size_t depth) 
   if (state()) return fail(state());
   if (!width || !height) OK;
   if (!to.data || !from.data) return fail(cudaErrorInvalidValue);
+  for (size_t z = 0; z < depth; z++)
+    for (const Side &one : {to, from})
+      if (is_past_end(one.data + z * one.slice, one.pitch, width, height)) return fail(cudaErrorInvalidValue);
   for (size_t z = 0; z < depth; z++) {
     char *to_slice = to.data + z * to.slice, *from_slice = from.data + z * from.slice;
     for (size_t y = 0; y < height; y++) memmove(to_slice + y * to.pitch, from_slice + y * from.pitch, width);
@@ -95,7 +103,7 @@ API(cudaMalloc3DArray)(cudaArray_t *a, const cudaChannelFormatDesc *f, cudaExten
 API(cudaFreeArray)(cudaArray_t a) {
   Array *one = (Array *)a;
   if (!one) OK;
-  cudaError_t error = fail(ask(Free{(uint64_t)one->data}));
+  cudaError_t error = cudaFree(one->data);
   delete one;
   return error;
 }
@@ -109,23 +117,36 @@ API(cudaArrayGetInfo)(cudaChannelFormatDesc *f, cudaExtent *e, unsigned *flags, 
 }
 API(cudaGetChannelDesc)(cudaChannelFormatDesc *f, cudaArray_const_t a) { return a ? (*f = ((const Array *)a)->format, cudaSuccess) : no_array(); }
 static Side row(const void *p, size_t pitch) { return {(char *)p, pitch, 0}; }
-static Side within(const void *a, size_t x, size_t y) {
+// Rows of an array from byte x of row y on; without data, which `copy` refuses, if they are not all inside it.
+static Side within(const void *a, size_t x, size_t y, size_t width, size_t height) {
   const Array *one = (const Array *)a;
-  if (!one) return {};  // copy refuses it
-  size_t pitch = texel(one->format) * one->size.width;
+  size_t pitch = one ? texel(one->format) * one->size.width : 0, rows = one ? at_least_1(one->size.height) : 0;
+  if (!is_inside(x, width, pitch) || !is_inside(y, height, rows)) return {};
   return {(char *)one->data + x + y * pitch, pitch, 0};
 }
-API(cudaMemcpy2DToArray)(cudaArray_t a, size_t x, size_t y, const void *s, size_t sp, size_t w, size_t h, cudaMemcpyKind) { return copy(within(a, x, y), row(s, sp), w, h, 1); }
-API(cudaMemcpy2DToArrayAsync)(cudaArray_t a, size_t x, size_t y, const void *s, size_t sp, size_t w, size_t h, cudaMemcpyKind kind, cudaStream_t stream) {
-  return is_captured(stream) ? (cudaError_t)rfview_not_supported("cudaMemcpy2DToArrayAsync in a captured stream") : cudaMemcpy2DToArray(a, x, y, s, sp, w, h, kind);
+// The same for bytes that go on in the next row at the end of each.
+static Side along(const void *a, size_t x, size_t y, size_t size) {
+  const Array *one = (const Array *)a;
+  size_t pitch = one ? texel(one->format) * one->size.width : 0, rows = one ? at_least_1(one->size.height) : 0;
+  if (y > rows || !is_inside(x, size, pitch * (rows - y))) return {};
+  return {(char *)one->data + x + y * pitch, size, 0};
 }
-API(cudaMemcpy2DFromArray)(void *d, size_t dp, cudaArray_const_t a, size_t x, size_t y, size_t w, size_t h, cudaMemcpyKind) { return copy(row(d, dp), within(a, x, y), w, h, 1); }
-API(cudaMemcpyToArray)(cudaArray_t a, size_t x, size_t y, const void *s, size_t n, cudaMemcpyKind) { return copy(within(a, x, y), row(s, n), n, 1, 1); }
-API(cudaMemcpyFromArray)(void *d, cudaArray_const_t a, size_t x, size_t y, size_t n, cudaMemcpyKind) { return copy(row(d, n), within(a, x, y), n, 1, 1); }
+// A call that is performed immediately, but cannot be captured.
+#define NOW(name, ...) (is_captured(stream) ? (cudaError_t)rfview_not_supported(#name "Async in a captured stream") : name(__VA_ARGS__))
+API(cudaMemcpy2DToArray)(cudaArray_t a, size_t x, size_t y, const void *s, size_t sp, size_t w, size_t h, cudaMemcpyKind) { return copy(within(a, x, y, w, h), row(s, sp), w, h, 1); }
+API(cudaMemcpy2DToArrayAsync)(cudaArray_t a, size_t x, size_t y, const void *s, size_t sp, size_t w, size_t h, cudaMemcpyKind kind, cudaStream_t stream) { return NOW(cudaMemcpy2DToArray, a, x, y, s, sp, w, h, kind); }
+API(cudaMemcpy2DFromArray)(void *d, size_t dp, cudaArray_const_t a, size_t x, size_t y, size_t w, size_t h, cudaMemcpyKind) { return copy(row(d, dp), within(a, x, y, w, h), w, h, 1); }
+API(cudaMemcpy2DFromArrayAsync)(void *d, size_t dp, cudaArray_const_t a, size_t x, size_t y, size_t w, size_t h, cudaMemcpyKind kind, cudaStream_t stream) { return NOW(cudaMemcpy2DFromArray, d, dp, a, x, y, w, h, kind); }
+API(cudaMemcpy2DArrayToArray)(cudaArray_t to, size_t tx, size_t ty, cudaArray_const_t from, size_t x, size_t y, size_t w, size_t h, cudaMemcpyKind) { return copy(within(to, tx, ty, w, h), within(from, x, y, w, h), w, h, 1); }
+API(cudaMemcpyToArray)(cudaArray_t a, size_t x, size_t y, const void *s, size_t n, cudaMemcpyKind) { return copy(along(a, x, y, n), row(s, n), n, 1, 1); }
+API(cudaMemcpyToArrayAsync)(cudaArray_t a, size_t x, size_t y, const void *s, size_t n, cudaMemcpyKind kind, cudaStream_t stream) { return NOW(cudaMemcpyToArray, a, x, y, s, n, kind); }
+API(cudaMemcpyFromArray)(void *d, cudaArray_const_t a, size_t x, size_t y, size_t n, cudaMemcpyKind) { return copy(row(d, n), along(a, x, y, n), n, 1, 1); }
+API(cudaMemcpyFromArrayAsync)(void *d, cudaArray_const_t a, size_t x, size_t y, size_t n, cudaMemcpyKind kind, cudaStream_t stream) { return NOW(cudaMemcpyFromArray, d, a, x, y, n, kind); }
+API(cudaMemcpyArrayToArray)(cudaArray_t to, size_t tx, size_t ty, cudaArray_const_t from, size_t x, size_t y, size_t n, cudaMemcpyKind) { return copy(along(to, tx, ty, n), along(from, x, y, n), n, 1, 1); }
 API(cudaMemcpy3D)(const cudaMemcpy3DParms *p) {
   const Array *to = (const Array *)p->dstArray, *from = (const Array *)p->srcArray;
   size_t width = p->extent.width * (to ? texel(to->format) : from ? texel(from->format) : 1);
-  return copy(side(p->dstPtr, to, p->dstPos), side(p->srcPtr, from, p->srcPos), width, p->extent.height, p->extent.depth);
+  return copy(side(p->dstPtr, to, p->dstPos, p->extent), side(p->srcPtr, from, p->srcPos, p->extent), width, p->extent.height, p->extent.depth);
 }
 API(cudaMemcpy3DAsync)(const cudaMemcpy3DParms *p, cudaStream_t stream) { return in_order(stream, node_of(*p)); }
 API(cudaCreateTextureObject)(cudaTextureObject_t *out, const cudaResourceDesc *r, const cudaTextureDesc *t, const cudaResourceViewDesc *view) {
