@@ -28,8 +28,10 @@ HEAD payload, a map
     format, layout   1, 5; until a release, changes of format 1 only increase the second number
     body         blob of a map: sm_dtype, rf_dtype (dtypes as below), info (Simulator.info: kernel, launches, design,
                  scheduler, parameters, seed, engine_version, source_hash, stalls, events, panels, program, ptx,
-                 buffers, launch_toml ...), first (cycle), chunk_cycles
-    state, memory, rows   blobs of u4: at `first`, the words of [sm recorded | rf], the arena, the recorded rows' 32 lanes
+                 buffers, launch_toml ...), first (cycle), chunk_cycles; inputs, if the file was made without chunks from a
+                 bundled kernel: {kernel, size, words, sha256} of the arena, which is then placed again and compared
+    state, memory, rows   blobs of u4: at `first`, the words of [sm recorded | rf], the arena (not with `inputs`), the
+                 recorded rows' 32 lanes
 dtype        := {"itemsize": n, "fields": [{"name", "offset", "format": "<u4" or a nested dtype, "shape": [..] if any}]}
 
 BASE payload, a map: what chunks begin with if the first one is not at HEAD's `first`: a part of the run is stored, the rest

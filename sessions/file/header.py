@@ -53,7 +53,8 @@ def dtype_from_json(stored: Any) -> np.dtype:
 class Header:
     """The run's constants in a session file, and its format number.
 
-    state, memory: (words,) u4, rows: (n, 32) u4, all at cycle `first`.
+    state, memory: (words,) u4, rows: (n, 32) u4, all at cycle `first`. inputs: what memory is that the file does not hold;
+    `memory` then has its size only, and is 0.
     """
 
     layout: Layout
@@ -64,6 +65,7 @@ class Header:
     rows: np.ndarray
     chunk_cycles: int
     number: int = FORMAT
+    inputs: run_info.Inputs | None = None
 
     def pack(self) -> bytes:
         """Return the HEAD payload."""
@@ -73,8 +75,11 @@ class Header:
             "info": msgspec.to_builtins(self.info),
             "first": self.first,
             "chunk_cycles": self.chunk_cycles,
+            **({} if self.inputs is None else {"inputs": msgspec.to_builtins(self.inputs)}),
         }
         values = self._values()
+        if self.inputs is not None:
+            del values["memory"]
         packed = streams.compress_map(body, HEADER_LEVEL)
         return msgpack.packb({"format": FORMAT, "layout": LAYOUT, "body": packed, **values})
 
@@ -96,7 +101,7 @@ class Header:
                 raise ValueError("its values are not those of this machine")
         except (*streams.DAMAGE, InputError) as error:
             raise Damage(f"cannot be read ({streams.reason(error)})") from None
-        return replace(self, first=first, **{**values, "rows": values["rows"].reshape(-1, 32)})
+        return replace(self, first=first, inputs=None, **{**values, "rows": values["rows"].reshape(-1, 32)})
 
     @staticmethod
     def unpack(payload: bytes, path: Any) -> Header:
@@ -113,14 +118,20 @@ class Header:
             layout = Layout(dtype_from_json(body.sm_dtype), dtype_from_json(body.rf_dtype))
             if layout.sm_dtype.itemsize % 4 or layout.rf_dtype.itemsize % 4:
                 raise ValueError("its states are not made of whole words")
-            limits.allow(sum(streams.size_of(outer[name]) for name in VALUES), limits.ARRAYS, "state, memory and registers")
+            named = 0 if body.inputs is None else 4 * body.inputs.words
+            here = VALUES if body.inputs is None else [name for name in VALUES if name != "memory"]
+            limits.allow(sum((streams.size_of(outer[name]) for name in here), named), limits.ARRAYS,
+                         "state, memory and registers")
             values: dict[str, np.ndarray] = {
-                name: np.frombuffer(streams.decompress(outer[name], limits.ARRAYS), "<u4") for name in VALUES
+                name: np.frombuffer(streams.decompress(outer[name], limits.ARRAYS), "<u4") for name in here
             }
+            if body.inputs is not None:
+                values["memory"] = np.broadcast_to(np.uint32(0), body.inputs.words)
             if len(values["state"]) != layout.num_words:
                 raise ValueError(f"its first state has {len(values['state'])} words, expected {layout.num_words}")
             values["rows"] = values["rows"].reshape(-1, 32)
             info = run_info.run_info(body.info, layout, len(values["rows"]), len(values["memory"]))
-            return Header(layout, info, body.first, **values, chunk_cycles=body.chunk_cycles, number=number)
+            return Header(layout, info, body.first, **values, chunk_cycles=body.chunk_cycles, number=number,
+                          inputs=body.inputs)
         except streams.DAMAGE as error:
             raise InputError(f"{path}: the header cannot be used ({streams.reason(error)}); record the run again") from None

@@ -6,8 +6,9 @@ say, such as that a buffer is within the memory, is checked afterwards. Readers 
 
 from __future__ import annotations
 
+import hashlib
 import math
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, TypeVar
 
 import msgspec
 import numpy as np
@@ -25,14 +26,33 @@ Record = TypeVar("Record")
 Cycle: TypeAlias = Annotated[int, Meta(ge=0, le=1 << 62)]
 
 
+class Inputs(Struct, frozen=True):
+    """Memory that a file names and does not hold: that of a bundled kernel in one of its sizes, placed on the run's machine.
+
+    words: how much. sha256: of its bytes, in hexadecimal digits.
+    """
+
+    kernel: Annotated[str, Meta(max_length=256)]
+    size: Literal["small", "full"]
+    words: Annotated[int, Meta(ge=0, le=1 << 40)]
+    sha256: Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
+
+    @classmethod
+    def of(cls, kernel: str, size: str, memory: np.ndarray) -> Inputs:
+        """Return the name of a kernel's memory, (words,) u4."""
+        digest = hashlib.sha256(np.ascontiguousarray(memory, "<u4").data).hexdigest()
+        return msgspec.convert({"kernel": kernel, "size": size, "words": memory.size, "sha256": digest}, cls)
+
+
 class HeadBody(Struct):
-    """The body of a recording's header; header.py checks the dtypes, `run_info` the info."""
+    """The body of a recording's header; header.py checks the dtypes, `run_info` the info. inputs: None with memory."""
 
     sm_dtype: Any
     rf_dtype: Any
     info: Any
     first: Cycle
     chunk_cycles: Annotated[int, Meta(ge=1, le=limits.MAX_CYCLES)]
+    inputs: Inputs | None = None
 
 
 class End(Struct, frozen=True):

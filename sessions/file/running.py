@@ -36,6 +36,11 @@ class Budget:
     first: int = 0
     last: int | None = None
 
+    @property
+    def is_nothing(self) -> bool:
+        """Whether no cycle is stored as chunks."""
+        return 0 in (self.cycles, self.bytes)
+
 
 class Running:
     """A run on its way into a file.
@@ -51,6 +56,8 @@ class Running:
             raise InputError("a part of this run cannot be stored: the rest could not be simulated again")
         self._simulator, self._writer, self._chunk_cycles = simulator, writer, chunk_cycles
         self._budget = budget if has_keyframes else Budget()
+        if self._budget.is_nothing:
+            writer.name_inputs(simulator.spec)
         self._coder = KeyframeCoder(simulator) if has_keyframes else None
         self._pipeline: WritePipeline[Chunk | Keyframe, Frame] = WritePipeline(writer)
         self.first = self.reached = self.stored = self._last_keyframe = simulator.cycle

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import glob
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, TypeAlias
 
 import msgpack
 import numpy as np
 
+from rfview.engine import kernels
 from rfview.engine.chunk import CHUNK_CYCLES, Chunk
 from rfview.engine.errors import InputError
 from rfview.engine.info import RunInfo
@@ -24,12 +26,13 @@ from rfview.sessions.file import framing
 from rfview.sessions.file.header import Header
 from rfview.sessions.file.index import Index
 from rfview.sessions.file.keyframe import Keyframe, hash_of, own_key
-from rfview.sessions.file.run_info import End, end_of
+from rfview.sessions.file.run_info import End, Inputs, end_of
 from rfview.sessions.file.running import Budget, Running
 from rfview.sessions.file.zone_maps import CHUNKS
 from rfview.sessions.layout import Layout
 
 if TYPE_CHECKING:
+    from rfview.engine.launch import LaunchSpec
     from rfview.sessions.timeline.base import CycleProgress
 
 # the blobs in a CHNK map
@@ -109,6 +112,7 @@ class Writer:
         self.layout = layout
         self.info = info
         self.chunk_cycles = chunk_cycles
+        self._inputs_of: Callable[[np.ndarray], Inputs | None] = lambda memory: None
         self.index = Index()
         self.file = file
         framing.write_all(file, framing.MAGIC)
@@ -142,7 +146,7 @@ class Writer:
             self._coder = Coder(self.layout, state, len(chunk.key_rows), len(chunk.key_memory))
             header = Header(self.layout, self.info, chunk.first_cycle, state, chunk.key_memory, chunk.key_rows,
                             self.chunk_cycles)
-            frames.append(Base(header) if self._has_header else header)
+            frames.append(Base(header) if self._has_header else replace(header, inputs=self._inputs_of(header.memory)))
             self._has_header, self._first = True, chunk.first_cycle
         if not chunk.num_cycles:
             return frames
@@ -170,6 +174,13 @@ class Writer:
                 self._write_part()
         else:
             self._chunk(frame)
+
+    def name_inputs(self, spec: LaunchSpec) -> None:
+        """Do not write the memory at cycle 0 if it is a bundled kernel's own, but its name: it is only run from."""
+        for size in kernels.SIZES:
+            if spec.name in kernels.names() and spec.path == kernels.path(spec.name, size):
+                self._inputs_of = partial(Inputs.of, spec.name, size)
+                return
 
     def copy(self, like: Copied) -> None:
         """Write the header and the keyframes of another file. Their seals stay valid: these are bound to the header."""

@@ -201,6 +201,38 @@ def test_filled_it_is_the_recording_to_the_byte(made: Path, tmp_path: Path, monk
     assert result.finished and (tmp_path / "filled.rfs").read_bytes() == (made / "full.rfs").read_bytes()
 
 
+def test_without_stored_cycles_a_bundled_kernels_inputs_are_named(made: Path, tmp_path: Path) -> None:
+    with closing(open_recording(made / "none.rfs")) as named, closing(open_recording(made / "full.rfs")) as full:
+        assert (named.header.inputs.kernel, named.header.inputs.size) == ("hotspot", "small") and full.header.inputs is None
+        assert not named.header.memory.any() and named.header.memory.shape == full.header.memory.shape
+        assert named.at(named.first).same_as(full.at(full.first)) and named.at(9000).same_as(full.at(9000))
+    copy = tmp_path / "hotspot"
+    shutil.copytree(kernels.path("hotspot").parent, copy)
+    from rfview.engine.simulator import Simulator
+
+    record(Simulator(load_launch_file(copy / "hotspot.toml")), tmp_path / "own.rfs", budget=Budget(cycles=0), max_cycles=100)
+    with closing(open_recording(tmp_path / "own.rfs")) as own:
+        assert own.header.inputs is None and own.header.memory.any(), "this file can be edited"
+
+
+def changed_text(spec: Any) -> Any:
+    return replace(spec, text=f"{spec.text}# edited\n")
+
+
+def changed_data(spec: Any) -> Any:
+    name, buffer = next(iter(spec.buffers.items()))
+    return replace(spec, buffers={**spec.buffers, name: replace(buffer, array=buffer.array + 1)})
+
+
+@pytest.mark.parametrize("change", [changed_text, changed_data])
+def test_named_inputs_that_are_others_here_are_refused(made: Path, change: Callable[[Any], Any],
+                                                       monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rfview.engine.launch.load_launch_file", lambda path: change(load_launch_file(path)))
+    with closing(open_recording(made / "none.rfs")) as named, pytest.raises(InputError) as refused:
+        named.at(9000)
+    assert "names those of the bundled kernel hotspot" in str(refused.value) and "record the run again" in str(refused.value)
+
+
 def test_a_fault_and_what_was_printed_are_kept(tmp_path: Path) -> None:
     def recorded(name: str, budget: Budget | None) -> RecordResult:
         machine = simulator("vectoradd", design="stt[stall=bank]", scheduler="lrr", max_cycles=3000)
