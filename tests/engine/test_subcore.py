@@ -11,10 +11,10 @@ from hypothesis import given, settings, strategies as st
 
 from rfview.engine import kernels
 from rfview.engine.launch import Arg, Buffer, Launch, LaunchSpec, load_launch_file
-from rfview.engine.machine.cores.subcore.inflight import is_full
 from rfview.engine.machine.cores.subcore.stalls import IMC_MISS
 from rfview.engine.machine.cores.subcore.state import CLASSES
 from rfview.engine.machine.stages.convergence import state_row
+from rfview.engine.machine.stages.units import inflight_full
 from rfview.engine.modules import load_module
 from rfview.engine.simulator import Simulator
 from rfview.engine.state import SM
@@ -84,9 +84,9 @@ def test_the_last_entry_in_flight_is_never_taken() -> None:
     sm = np.zeros(1, SM).view(np.recarray)[0]
     sm.inflight_used[:] = ~np.uint64(0)
     sm.inflight_used[-1] ^= np.uint64(1 << 63)      # its number, 255, is "none"
-    assert is_full(sm)
+    assert inflight_full(sm)
     sm.inflight_used[-1] ^= np.uint64(1 << 62)
-    assert not is_full(sm)
+    assert not inflight_full(sm)
 
 
 @settings(max_examples=EXAMPLES, deadline=None)

@@ -51,7 +51,7 @@ def complete(sm, rf, spec, rows, insts):
     while slot != NONE8:
         following = np.int64(sm.wheel_next[slot])
         if sm.inflight[slot].done_cycle > sm.cycle:
-            schedule(sm, slot, sm.inflight[slot].done_cycle)
+            wait_until(sm, slot, sm.inflight[slot].done_cycle)
         else:
             end_execution(sm, rf, spec, rows, insts, slot)
         slot = following

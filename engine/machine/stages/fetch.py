@@ -81,11 +81,18 @@ def in_cache(sm, waiting, pointer):
                 touch(sm, lines, ICACHE, way)
         elif not missed:
             missed = True
-            way = oldest_line(sm, lines, sets, ways, line)
-            if way >= 0:
-                entry = lines[way]
-                entry.line = line
-                entry.fill_cycle = l2.request(sm, l2.CODE_LINES + line, sm.config.line_bytes, MEM_LOAD)
-                touch(sm, lines, ICACHE, way)
-                sm.events[ICACHE_MISSES] += 1
+            request_line(sm, line)
     return held
+
+
+@device
+def request_line(sm, line):
+    """Request a line of code that is not in the instruction cache, unless its set only has pending lines."""
+    lines = sm.icache
+    way = oldest_line(sm, lines, sm.config.icache_sets, sm.config.icache_ways, line)
+    if way >= 0:
+        lines[way].line = line
+        lines[way].fill_cycle = l2.request(sm, l2.CODE_LINES + line, sm.config.line_bytes, MEM_LOAD)
+        touch(sm, lines, ICACHE, way)
+        sm.events[ICACHE_MISSES] += 1
+    return 0

@@ -21,9 +21,9 @@ from rfview.engine.machine.stages.collectives import fetch_results, taking_part
 from rfview.engine.machine.stages.evaluate import READY, evaluate
 from rfview.engine.machine.stages.inflight import allocate
 from rfview.engine.machine.stages.issue_cache import UNSELECTED, cache_states, decide_clear
-from rfview.engine.machine.stages.warp_state import block, reconsider, set_state
+from rfview.engine.machine.stages.warp_state import block, reconsider, set_state, show_finished
 from rfview.engine.program import NUM_SRC_ROWS, UNIT_CTRL
-from rfview.engine.stalls import FINISHED, ISSUED, NOT_SELECTED
+from rfview.engine.stalls import ISSUED, NOT_SELECTED
 from rfview.engine.state import BLOCK_NONE, BLOCK_SCHEDULER, MAX_COLLECTORS, NONE8
 
 
@@ -61,15 +61,6 @@ def issue(sm, rf, spec, rows, insts, freeze):
             set_state(sm, chosen, ISSUED)
             sm.scheduler[scheduler].last_warp = chosen
             send(sm, rf, spec, rows, insts, chosen)
-    return 0
-
-
-@device
-def show_finished(sm):
-    """Show warps whose exit was issued in the previous cycle as finished."""
-    for warp in set_bits(sm.ended):
-        set_state(sm, warp, FINISHED)
-    sm.ended = 0
     return 0
 
 

@@ -29,8 +29,12 @@ def full_units(sm):
 @device
 def collectors_full(sm):
     """Return whether no operand collector (or no in-flight entry) is free."""
-    if popcount(np.uint64(sm.collectors_used)) >= sm.config.num_collectors:
-        return True
+    return popcount(np.uint64(sm.collectors_used)) >= sm.config.num_collectors or inflight_full(sm)
+
+
+@device
+def inflight_full(sm):
+    """Return whether no in-flight entry is free; NONE8, the last number, is none."""
     for word in range(MAX_INFLIGHT // 64):
         limit = 63 if word == MAX_INFLIGHT // 64 - 1 else 64
         if popcount(np.uint64(sm.inflight_used[word])) < limit:

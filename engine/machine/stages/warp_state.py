@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from rfview.engine.compile.bits import bit64
+from rfview.engine.compile.bits import bit64, set_bits
 from rfview.engine.compile.device import device
+from rfview.engine.stalls import FINISHED
 
 
 @device
@@ -18,6 +19,15 @@ def set_state(sm, warp, code):
         sm.state_count[code] += 1
         entry.state = code
         entry.state_since_cycle = sm.cycle
+    return 0
+
+
+@device
+def show_finished(sm):
+    """Show warps whose exit was issued in the previous cycle as finished."""
+    for warp in set_bits(sm.ended):
+        set_state(sm, warp, FINISHED)
+    sm.ended = 0
     return 0
 
 

@@ -5,7 +5,7 @@
     issue      the control codes: stall counters, yields, dependence counters; which warp issues (CGGTY)
     operands   Control and Allocate: read ports of three cycles, the reuse cache
     values     what an instruction computes, and when its result can be read
-    results    the write ports, and results of variable latency; inflight: entries of issued instructions
+    results    the write ports, and results of variable latency
     accesses   credits, the memory queues and their arbiter; accesses to caches and shared memory
     fetch      the L0 and L1 instruction caches, and the instruction buffers
     constants  the L0 cache of constants

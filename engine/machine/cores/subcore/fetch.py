@@ -12,12 +12,10 @@ import numpy as np
 
 from rfview.engine.compile.bits import bit64, popcount, set_bits
 from rfview.engine.compile.device import device
-from rfview.engine.events import ICACHE_MISSES
 from rfview.engine.machine.cores.subcore import issue
 from rfview.engine.machine.cores.subcore.state import NUM_SUBCORES
-from rfview.engine.machine.stages import l2
-from rfview.engine.machine.stages.read_only import ICACHE, find_line, oldest_line, touch
-from rfview.engine.program import MEM_LOAD
+from rfview.engine.machine.stages.fetch import request_line
+from rfview.engine.machine.stages.read_only import ICACHE, find_line, touch
 from rfview.engine.state import NONE8
 
 
@@ -68,18 +66,10 @@ def fetch_one(sm, rf, spec, number, roomy):
 @device
 def in_cache(sm, line):
     """Return whether a line of code is there; request it if it is missing."""
-    lines, sets, ways = sm.icache, sm.config.icache_sets, sm.config.icache_ways
-    way = find_line(lines, sets, ways, line)
-    if way >= 0:
-        if lines[way].fill_cycle > sm.cycle:
-            return False
-        touch(sm, lines, ICACHE, way)
+    way = find_line(sm.icache, sm.config.icache_sets, sm.config.icache_ways, line)
+    if way < 0:
+        request_line(sm, line)
+    elif sm.icache[way].fill_cycle <= sm.cycle:
+        touch(sm, sm.icache, ICACHE, way)
         return True
-    way = oldest_line(sm, lines, sets, ways, line)
-    if way >= 0:
-        entry = lines[way]
-        entry.line = line
-        entry.fill_cycle = l2.request(sm, l2.CODE_LINES + line, sm.config.line_bytes, MEM_LOAD)
-        touch(sm, lines, ICACHE, way)
-        sm.events[ICACHE_MISSES] += 1
     return False

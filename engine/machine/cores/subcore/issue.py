@@ -15,17 +15,18 @@ from rfview.engine.events import FP64_CYCLES, INSTRUCTIONS, SP_CYCLES, THREAD_IN
 from rfview.engine.fault_codes import CALL
 from rfview.engine.isa import OP_BAR, OP_EXIT, OP_MEMBAR, OP_NOP
 from rfview.engine.machine.cores.subcore import constants, values
-from rfview.engine.machine.cores.subcore.inflight import is_full, take
 from rfview.engine.machine.cores.subcore.stalls import (BRANCH_RESOLVING, DISPATCH_STALL, IMC_MISS, LG_THROTTLE,
                                                         MATH_PIPE_THROTTLE, MEMBAR, MIO_THROTTLE, SLEEPING)
 from rfview.engine.machine.cores.subcore.state import (NUM_COUNTERS, PIPE_ALU, PIPE_DOUBLE, PIPE_FMA, PIPE_NONE, UNIT_MEMORY,
                                                        UNIT_NONE)
 from rfview.engine.machine.stages import machine_control
 from rfview.engine.machine.stages.control import fault
+from rfview.engine.machine.stages.inflight import take
 from rfview.engine.machine.stages.sources import executing
+from rfview.engine.machine.stages.units import inflight_full
 from rfview.engine.machine.stages.warp_state import block, keep_state, reconsider, set_state
-from rfview.engine.program import SPACE_SHARED, UNIT_CTRL
-from rfview.engine.stalls import (BANK_CONFLICT, BARRIER, FINISHED, ISSUED, LONG_SCOREBOARD, NO_INSTRUCTION, NOT_SELECTED,
+from rfview.engine.program import NO_REG, SPACE_SHARED, UNIT_CTRL
+from rfview.engine.stalls import (BANK_CONFLICT, BARRIER, ISSUED, LONG_SCOREBOARD, NO_INSTRUCTION, NOT_SELECTED,
                                   SHORT_SCOREBOARD, WAIT)
 from rfview.engine.state import (BLOCK_BARRIER, BLOCK_FETCH, BLOCK_MEMORY, BLOCK_NONE, BLOCK_REGISTER, BLOCK_SCHEDULER,
                                  BLOCK_SLEEP, BLOCK_SYNC, BLOCK_UNIT, NONE8)
@@ -47,15 +48,6 @@ def clear_control(rf, warp):
     own.arriving = 0
     for counter in range(NUM_COUNTERS):
         own.counter[counter] = 0
-    return 0
-
-
-@device
-def show_finished(sm):
-    """Show warps whose exit was issued in the previous cycle as finished."""
-    for warp in set_bits(sm.ended):
-        set_state(sm, warp, FINISHED)
-    sm.ended = 0
     return 0
 
 
@@ -170,7 +162,7 @@ def decide_unit(sm, rf, spec, number, warp, inst):
     elif unit == UNIT_NONE and free_pipe(sm, spec, sub, kind) < 0:
         block(sm, warp, BLOCK_UNIT, inst.unit)
         return MATH_PIPE_THROTTLE
-    if is_full(sm):         # accesses that wait for memory; how many may, is not published (B11.5)
+    if inflight_full(sm):   # accesses that wait for memory; how many may, is not published (B11.5)
         block(sm, warp, BLOCK_UNIT, inst.unit)
         return LG_THROTTLE
     if sub.control != 0:
@@ -211,6 +203,11 @@ def send(sm, rf, spec, rows, insts, arena, number, warp):
     lanes = executing(sm, inst, warp, active)
     slot = take(sm, warp, pc, lanes, active, inst)
     flight = sm.inflight[slot]
+    flight.unread = 0
+    flight.unwritten = 0
+    for row in range(inst.num_dst):
+        if inst.dst[row] != NO_REG and inst.dst_uniform == 0:
+            flight.unwritten |= np.uint8(1 << row)
     kind = np.int64(inst.latency_class)
     if spec.core.unit[kind] == UNIT_MEMORY:
         sub.credits_used += 1

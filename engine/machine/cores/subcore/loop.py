@@ -15,7 +15,7 @@ from rfview.engine.machine.cores.subcore import accesses, fetch, issue, operands
 from rfview.engine.machine.cores.subcore.state import NUM_SUBCORES
 from rfview.engine.machine.stages import convergence, ctas
 from rfview.engine.machine.stages.completion import next_completion
-from rfview.engine.machine.stages.warp_state import reconsider
+from rfview.engine.machine.stages.warp_state import reconsider, show_finished
 from rfview.engine.state import MAX_INFLIGHT, NONE8
 
 
@@ -28,7 +28,7 @@ def cycle(sm, rf, spec, key, rows, insts, arena, regions, log, mem_index):
     results.complete(sm, rf, spec, rows, insts, arena)
     accesses.advance(sm, rf, spec, key, rows, insts, arena, regions, log, mem_index)
     results.write_variable(sm, rf, spec, rows, insts)
-    issue.show_finished(sm)
+    show_finished(sm)
     for number in range(NUM_SUBCORES):
         operands.allocate(sm, rf, spec, rows, insts, arena, number)
         operands.control(sm, rf, spec, rows, insts, arena, number)

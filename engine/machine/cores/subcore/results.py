@@ -13,10 +13,10 @@ from rfview.engine.compile.bits import bit64, set_bits
 from rfview.engine.compile.device import device
 from rfview.engine.events import RF_WRITES, WRITE_CONFLICTS
 from rfview.engine.isa import OP_SULD, OP_TEX
-from rfview.engine.machine.cores.subcore.inflight import give_back
 from rfview.engine.machine.cores.subcore.state import CLASSES, NUM_SUBCORES, UNIT_NONE
 from rfview.engine.machine.cores.subcore.values import compute, show_register, show_results
 from rfview.engine.machine.marks import touch_inflight
+from rfview.engine.machine.scoreboard import free_inflight
 from rfview.engine.machine.stages.completion import WHEEL_MASK, schedule, wait_until
 from rfview.engine.machine.stages.warp_state import reconsider
 from rfview.engine.program import NO_REG, SPACE_SHARED
@@ -229,9 +229,9 @@ def move_on(sm, rf, spec, rows, insts, arena, slot):
     touch_inflight(sm, slot)
     if flight.stage == WRITTEN:
         release(sm, rf, inst, slot, WRITE_SHIFT)
-        return give_back(sm, slot)
+        return free_inflight(sm, slot)
     if flight.stage == WRITE_BACK:
-        return give_back(sm, slot)
+        return free_inflight(sm, slot)
     flight.stage = WRITE_BACK
     flight.since_cycle = sm.cycle
     if spec.core.unit[inst.latency_class] == UNIT_NONE:
@@ -240,7 +240,7 @@ def move_on(sm, rf, spec, rows, insts, arena, slot):
             compute(sm, rf, spec, rows, insts, arena, slot)
         show_results(sm, rf, rows, inst, slot)
         release(sm, rf, inst, slot, WRITE_SHIFT)        # FP64 of sm_80 has a fixed latency, and counters (B11.4)
-        return wait_until(sm, slot, sm.cycle + flight.transactions) if writes else give_back(sm, slot)
+        return wait_until(sm, slot, sm.cycle + flight.transactions) if writes else free_inflight(sm, slot)
     word = np.int64(slot) >> 6
     sm.in_write_back[word] = np.uint64(sm.in_write_back[word]) | bit64(np.int64(slot) & 63)
     return 0

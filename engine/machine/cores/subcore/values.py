@@ -13,14 +13,14 @@ from rfview.engine.compile.bits import ctz64, set_bits
 from rfview.engine.compile.device import device
 from rfview.engine.fault_codes import PARAM_RANGE
 from rfview.engine.isa import BMOV_TO_BARRIER, FLAG_ATOM_GLOBAL, OP_BMOV, OP_PLOP3, OP_SREG
-from rfview.engine.machine.cores.subcore.inflight import capture_predicates
 from rfview.engine.machine.marks import touch_row
 from rfview.engine.machine.cores.subcore.state import CACHE_ROWS, NUM_OPERANDS, NUM_SUBCORES
 from rfview.engine.machine.rows import copy_row, note_write, write_row
 from rfview.engine.machine.stages.control import fault
 from rfview.engine.machine.stages.convergence import UNIFORM, state_row
 from rfview.engine.machine.stages.machine_state import move_state, unite_address
-from rfview.engine.machine.stages.sources import fetch_registers, fetch_scalars, write_predicate, write_uniform
+from rfview.engine.machine.stages.sources import (fetch_registers, fetch_scalars, predicate, write_predicate,
+                                                   write_uniform)
 from rfview.engine.machine.stages.special import fill, special_register
 from rfview.engine.program import MEM_NONE, NO_PRED, NO_REG, UNIT_CTRL
 from rfview.engine.state import EXECUTE, MAX_INFLIGHT, NONE8, WRITE_BACK
@@ -45,7 +45,9 @@ def gather(sm, rf, rows, insts, arena, slot, first_row):
     for operand in range(3):
         if inst.modify[operand] != 0:
             modify(handle(rows), first_row + 2 * operand, inst.modify[operand])
-    return capture_predicates(sm, inst, flight)
+    for index in range(2):
+        flight.psrc[index] = predicate(sm, inst, warp, index)
+    return 0
 
 
 @device
