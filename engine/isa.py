@@ -134,7 +134,9 @@ BAR_SYNC, BAR_ARRIVE, BAR_RED_POPC, BAR_RED_AND, BAR_RED_OR = range(5)
 # aux of OP_BAR_WARP: bar.warp.sync, which also waits for memory, or the wait of elect.sync
 BAR_WARP_SYNC, BAR_WARP_ELECT = range(2)
 # aux of OP_ATOM, OP_RED: operation | type << 8 (a T_* code)
-(ATOM_ADD, ATOM_AND, ATOM_OR, ATOM_XOR, ATOM_MIN, ATOM_MAX, ATOM_INC, ATOM_DEC, ATOM_EXCH, ATOM_CAS, ATOM_ARRIVE) = range(11)
+(ATOM_ADD, ATOM_AND, ATOM_OR, ATOM_XOR, ATOM_MIN, ATOM_MAX, ATOM_INC, ATOM_DEC, ATOM_EXCH, ATOM_CAS, ATOM_ARRIVE,
+ ATOM_SYNC, ATOM_PHASE) = range(13)
+SYNC_COMPLETES, SYNC_DROPS = 1, 2      # operand c of ATOM_SYNC: transactions are completed, the arrivals are the last ones
 ATOM_OPS = {name: code for code, name in enumerate("add and or xor min max inc dec exch cas".split())}
 
 # aux of OP_TRAP: the kernel's own, an indirect call that found no function, or a surface access out of bounds

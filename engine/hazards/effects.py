@@ -131,10 +131,12 @@ def kind_of(text: str, control: int, sm: int) -> str:
 def reads_of(inst: Any, guard: Guard | None) -> list[tuple[int, str]]:
     """Return (register, role) of everything that an instruction reads."""
     is_access = int(inst["memory_kind"]) != MEM_NONE and int(inst["op"]) not in TEXTURE_UNIT
+    is_synchronising = is_access and is_on_object(inst)
     reads = [] if guard is None else [(guard[0], "guard")]
     for slot in range(len(inst["src"])):
         if inst["src_mask"] >> slot & 1:
-            reads.append((int(inst["src"][slot]), "operand" if not is_access else "address" if slot < 2 else "data"))
+            role = "address" if is_access and slot < 2 else "data" if is_access and not is_synchronising else "operand"
+            reads.append((int(inst["src"][slot]), role))
         if inst["uniform_mask"] >> slot & 1:
             reads.append((UNIFORM + int(inst["imm"][slot]), "uniform"))
     reads += [(PREDICATE + int(one), "predicate") for one in inst["psrc"] if one != NO_PRED]
@@ -142,6 +144,11 @@ def reads_of(inst: Any, guard: Guard | None) -> list[tuple[int, str]]:
         mask = int(inst["imm"][0]) if inst["imm_mask"] & 1 else (1 << NUM_PREDICATES) - 1
         reads += [(number, "predicate") for number in _packed(mask, int(inst["aux"]) & isa.P2R_UNIFORM)]
     return reads
+
+
+def is_on_object(inst: Any) -> bool:
+    """Return whether an access is SYNCS's, whose data ALU may write four cycles before (mined)."""
+    return int(inst["op"]) in (isa.OP_ATOM, isa.OP_RED) and int(inst["aux"]) & 255 in (isa.ATOM_SYNC, isa.ATOM_PHASE)
 
 
 def writes_of(inst: Any) -> list[int]:

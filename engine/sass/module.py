@@ -20,7 +20,7 @@ from rfview.engine.sass.read import read_listing
 from rfview.engine.sass.refusal import sentence
 from rfview.engine.sass.table import row_of
 
-SHARED = frozenset("LDS STS ATOMS REDS LD ST ATOM RED".split())
+SHARED = frozenset("LDS STS ATOMS REDS LD ST ATOM RED LDGSTS SYNCS".split())
 USER_BANK = 3       # of __constant__ variables
 LOCAL_ALIGN = 16
 STACK_BYTES = 8192      # assumed: per thread, where functions are called; ptxas does not say how deep

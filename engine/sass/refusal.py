@@ -8,7 +8,7 @@ from rfview.engine.sass.listing import Instruction
 
 _OPCODES = {
     "tensor cores": "HMMA IMMA DMMA QMMA HGMMA IGMMA QGMMA MOVM",
-    "asynchronous copies": "ARRIVES SYNCS FENCE UBLKCP UTMALDG UTMASTG",
+    "asynchronous copies": "FENCE UBLKCP UTMALDG UTMASTG",
     "textures and surfaces": "TEX TLD TLD4 TXD TXQ SULD SUST SURED SUATOM FSWZADD",
 }
 _PURPOSES = {opcode: purpose for purpose, opcodes in _OPCODES.items() for opcode in opcodes.split()}

@@ -12,8 +12,8 @@ from typing import NamedTuple
 from rfview.engine import isa
 from rfview.engine.sass.draft import Draft
 from rfview.engine.sass.form import ANY, Form
-from rfview.engine.sass.lower import (control, conversions, floats, integers, memory, moves, predicates, shifts, tensor,
-                                      texture, warp)
+from rfview.engine.sass.lower import (control, conversions, floats, integers, mbarrier, memory, moves, predicates, shifts,
+                                      tensor, texture, warp)
 
 
 class Row(NamedTuple):
@@ -120,7 +120,9 @@ ROWS = (
     Row("STG STS STL ST", SCOPES + WIDTH, "m a", memory.store),
     Row("LDGSTS", SCOPES + WIDTH + "BYPASS ZFILL", "m m p?", memory.async_copy),
     Row("LDGDEPBAR", "", "", memory.end_of_group),
-    Row("ARRIVES", "LDGSTSBAR 64", "m", memory.arrival),
+    Row("ARRIVES", "LDGSTSBAR 64 ARVCNT TRANSCNT", "m", mbarrier.arrival),
+    Row("SYNCS", "EXCH 64 ARRIVE TRANS64 RED OPTOUT A1T0 A0T1 ART0 A0TR A0TX PHASECHK TRYWAIT CCTL IV", "q? d? m a?",
+        mbarrier.synchronise),
     Row("ATOM ATOMG ATOMS", SCOPES + ATOMIC, "q? d? m a? b?", memory.atomic),
     Row("RED REDG REDS", SCOPES + ATOMIC, "m a?", memory.reduction),
     Row("LDC ULDC LDCU", WIDTH, "d m", memory.load_constant),
@@ -135,7 +137,7 @@ ROWS = (
 
     Row("BRA", "U DIV CONV ANY", "p? a? t", control.branch),
     Row("JMP", "U", "p? t", control.branch),
-    Row("BRX", "", "a? w? n?", control.indexed_branch),
+    Row("BRX BRXU", "", "a? w? n?", control.indexed_branch),
     Row("CALL", "REL ABS NOINC", "p? a? t?", control.call),
     Row("RET", "REL ABS NODEC", "p? a t?", control.ret),
     Row("LEPC", "", "d t?", control.code_address),
@@ -151,10 +153,11 @@ ROWS = (
     Row("BAR", "SYNC SYNCALL ARV RED POPC AND OR DEFER_BLOCKING", "a? a? p?", control.cta_barrier),
     Row("B2R", "RESULT", "d q?", control.barrier_result),
     Row("BPT", "TRAP", ANY, control.plain(isa.OP_TRAP)),
-    Row("NANOSLEEP", "WARP", ANY, control.plain(isa.OP_NANOSLEEP)),
+    Row("NANOSLEEP", "WARP SYNCS", ANY, control.plain(isa.OP_NANOSLEEP)),
     Row("MEMBAR", "SC ALL CTA GPU SYS VC", ANY, control.plain(isa.OP_MEMBAR)),
     Row("NOP PMTRIG", "", ANY, control.plain(isa.OP_NOP)),
     Row("DEPBAR", "LE", ANY, control.dependence_barrier),
+    Row("FENCE", "VIEW ASYNC S", ANY, control.plain(isa.OP_NOP)),
     Row("ERRBAR CGAERRBAR PREEXIT", "", ANY, control.plain(isa.OP_NOP)),
     Row("CCTL", "IV IVALL PF1 PF2 E C U D IVALLP", ANY, control.plain(isa.OP_NOP)),
 )

@@ -31,7 +31,8 @@ import numpy as np
 from rfview.engine.fault_codes import (LOCAL_RANGE, MISALIGNED, NO_FAULT, PARAM_RANGE, READ_ONLY, SHARED_RANGE,
                                        UNMAPPED)
 from rfview.engine.isa import (ATOM_ADD, ATOM_AND, ATOM_ARRIVE, ATOM_DEC, ATOM_EXCH, ATOM_INC, ATOM_MAX, ATOM_MIN, ATOM_OR,
-                               ATOM_XOR, FP_ADD, T_F16, T_F32, T_F64, T_S32, T_S64)
+                               ATOM_PHASE, ATOM_SYNC, ATOM_XOR, FP_ADD, SYNC_COMPLETES, SYNC_DROPS, T_F16, T_F32, T_F64,
+                               T_S32, T_S64)
 from rfview.engine.program import (MEM_LOAD, MEM_REDUCTION, MEM_STORE, SPACE_CONST, SPACE_GENERIC, SPACE_GLOBAL,
                                    SPACE_LOCAL, SPACE_PARAM, SPACE_SHARED)
 from rfview.engine.state import LINE_BYTES
@@ -44,6 +45,7 @@ from rfview.engine.values.rounding import NAN32, NAN64, flush32, half_lane
 from rfview.engine.values.words import (copy_words, fill_series, handle, load as lane_load, load_long, load_word,
                                         store as lane_store, store_long, store_word)
 
+FIELD20, FIELD22 = U64(0xFFFFF), U64(0x3FFFFF)      # of a barrier object: arrivals, transactions
 SHARED_WINDOW, LOCAL_WINDOW, PARAM_WINDOW, WINDOW_BYTES = (
     0x0100_0000_0000, 0x0200_0000_0000, 0x0300_0000_0000, 1 << 24)
 
@@ -523,6 +525,26 @@ def arrival(old):
 
 
 @jit
+def synchronised(old, b, c):
+    """New value of a barrier object of sm_90 (sass/lower/mbarrier.py) after arrivals and transactions.
+
+    b: arrivals, in the upper word transactions. The phase is over when no arrival is missing and no transaction is to come.
+    """
+    arrivals, more = b & FIELD20, (b >> S32) & FIELD22
+    expected, transactions, missing = (old >> ONE64) & FIELD20, (old >> U64(21)) & FIELD22, (old >> U64(43)) & FIELD20
+    if c & U64(SYNC_COMPLETES) != Z64:
+        more = ~more + ONE64
+    transactions = (transactions + more) & FIELD22
+    missing = (missing + arrivals) & FIELD20
+    if c & U64(SYNC_DROPS) != Z64:
+        expected = (expected + arrivals) & FIELD20
+    phase = old & SIGN64
+    if missing == Z64 and transactions == Z64:
+        phase, missing = phase ^ SIGN64, expected
+    return phase | missing << U64(43) | transactions << U64(21) | expected << ONE64
+
+
+@jit
 def atomic_result(sub, kind, old, b, c):
     """New value of an atomic operation; 32-bit operands are zero-extended."""
     if sub == ATOM_ADD:
@@ -549,6 +571,10 @@ def atomic_result(sub, kind, old, b, c):
         return b if below == (sub == ATOM_MIN) else old
     if sub == ATOM_ARRIVE:
         return arrival(old)
+    if sub == ATOM_SYNC:
+        return synchronised(old, b, c)
+    if sub == ATOM_PHASE:
+        return old
     return c if old == b else old
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from rfview.engine.compile.device import device
-from rfview.engine.isa import (BMOV_CLEAR, BMOV_TO_BARRIER, OP_B2R, OP_BMOV, OP_P2R, OP_PLOP3, OP_R2P, P2R_UNIFORM,
-                               R2P_BYTE_SHIFT, R2P_UNIFORM)
+from rfview.engine.isa import (ATOM_PHASE, BMOV_CLEAR, BMOV_TO_BARRIER, OP_B2R, OP_BMOV, OP_P2R, OP_PLOP3, OP_R2P,
+                               P2R_UNIFORM, R2P_BYTE_SHIFT, R2P_UNIFORM)
 from rfview.engine.machine.marks import touch_row
 from rfview.engine.machine.rows import copy_lanes, copy_row
 from rfview.engine.machine.stages.convergence import RESULT, fill_lanes, state_row
@@ -53,10 +53,15 @@ def unite_address(rows, inst, first_row):
 
 @device
 def note_success(rows, inst, lanes, first_row, result_row):
-    """Replace what an atomic compare-and-swap found by whether it swapped, 1 or 0; return the lanes in which it did."""
+    """Replace what an atomic compare-and-swap found by whether it swapped, 1 or 0; return the lanes in which it did.
+
+    Of a barrier object, return the lanes whose phase (bit 31 of the operand) is no longer that of its upper word.
+    """
     swapped = np.int64(0)
     for lane in range(32):
-        if (lanes >> lane) & 1:
+        if np.int64(inst.aux) & 255 == ATOM_PHASE:
+            swapped |= (lanes & np.int64(1) << lane) * ((rows[result_row + 1].u[lane] ^ rows[first_row + 2].u[lane]) >> 31)
+        elif (lanes >> lane) & 1:
             same = rows[result_row].u[lane] == rows[first_row + 2].u[lane]
             if inst.width == 8:
                 same = same and rows[result_row + 1].u[lane] == rows[first_row + 3].u[lane]

@@ -4,7 +4,7 @@
     floats  conversions           floats, halves, the special function unit; between types
     predicates  warp              comparisons and predicate logic; between lanes
     memory  texture               loads, stores, atomics, constants; textures and surfaces
-    control                       branches, calls, barriers
+    control  mbarrier             branches, calls, barriers; barrier objects
     tensor                        tensor cores, and matrices in lanes
 
 Each function takes the form (engine/sass/form.py) and fills the draft (engine/sass/draft.py); it raises NotExecuted for

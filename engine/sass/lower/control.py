@@ -16,7 +16,7 @@ BARRIERS = {"SYNC": isa.BAR_SYNC, "SYNCALL": isa.BAR_SYNC, "ARV": isa.BAR_ARRIVE
             "AND": isa.BAR_RED_AND, "OR": isa.BAR_RED_OR}
 ALL_LANES = 0xFFFFFFFF
 DEPENDENCES = re.compile(r"SB([0-5]), (0x[0-9a-f]+)(?:, \{([0-5](?:, ?[0-5])*)\})?")
-INDEXED = re.compile(r"R(\d+)(?:\.64)?\s*\+?(-?0x[0-9a-f]+)?")
+INDEXED = re.compile(r"(U?R)(\d+)(?:\.64)?\s*\+?(-?0x[0-9a-f]+)?")
 
 
 def conditional(form: Form, draft: Draft, bit: int = isa.BRA_IF) -> None:
@@ -39,13 +39,13 @@ def branch(form: Form, draft: Draft) -> None:
 
 
 def indexed_branch(form: Form, draft: Draft) -> None:
-    """BRX R -n: to the next instruction plus the register, minus n."""
+    """BRX R -n, BRXU UR -n: to the next instruction plus the register, minus n."""
     match = INDEXED.fullmatch(" ".join(operand.text for operand in (*form.all("a"), *form.all("w"), *form.all("n"))))
-    if match is None or int(match[1]) >= NO_REG:
+    if match is None or int(match[2]) >= NO_REG:
         raise NotExecuted(f"with operand {form.text.partition(' ')[2]}")
     draft.control(isa.OP_JUMP)
-    draft.target, draft.offset = form.pc + 1, int(match[2] or "0", 16)
-    draft.src[0], draft.src_mask = int(match[1]), 1
+    draft.target, draft.offset = form.pc + 1, int(match[3] or "0", 16)
+    draft.rows(0, Operand(form.text, match[1], int(match[2])), 1)
     draft.number(1, 0)
 
 

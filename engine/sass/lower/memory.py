@@ -136,17 +136,6 @@ def reduction(form: Form, draft: Draft) -> None:
     update(form, draft, isa.OP_RED, space_of(form, "RED"), MEM_REDUCTION)
 
 
-def arrival(form: Form, draft: Draft) -> None:
-    """ARRIVES.LDGSTSBAR.64: an arrival at a barrier object when the copies before it have ended, which they have at once."""
-    if not form.has("LDGSTSBAR") or not form.has("64"):
-        raise NotExecuted("but as .LDGSTSBAR.64")
-    accessed(form, draft, isa.OP_RED, SPACE_SHARED, MEM_REDUCTION)
-    draft.width, draft.count, draft.reg_bits = 8, 1, 64
-    draft.aux = isa.ATOM_ARRIVE | isa.T_U64 << 8
-    for slot in (2, 3):
-        draft.number(slot, 0)
-
-
 def update(form: Form, draft: Draft, op: int, space: int, kind: int) -> None:
     """Fill what atomics and reductions have in common."""
     type_ = form.pick(TYPES, isa.T_U32)

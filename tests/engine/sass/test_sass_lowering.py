@@ -154,7 +154,7 @@ def test_an_access_names_its_address_and_data(text, fields):
     ("HGMMA.64x64x16.F32 R4, gdesc[UR4], R4", "HGMMA is not executed (tensor cores); Fermi's core executes PTX"),
     ("HMMA.SP.16832.F32 R4, R4, R8, R12, R22, 0x0", "HMMA with .SP is not executed (tensor cores); Fermi's core"),
     ("DMMA.16x8x4 R8, R4, R16, R8", "DMMA with .16x8x4 is not executed (tensor cores); Fermi's core"),
-    ("SYNCS.EXCH.64 URZ, [UR7], UR4", "SYNCS is not executed (asynchronous copies); Fermi's core"),
+    ("UBLKCP.S.G [UR4], [UR6], UR8", "UBLKCP is not executed (asynchronous copies); Fermi's core"),
     ("HMMA.16816.F32 R4, R8, -R12, R4", "HMMA with operand -R12 is not executed"),
     ("HADD2.F32 R4, R5.H0_H0, R6.H0_H0", "HADD2 but as HADD2.F32 with -RZ is not executed"),
     ("VABSDIFF4.U8 R4, R5, R6, R7", "VABSDIFF4 with a third operand, but without .ACC is not executed"),

@@ -24,7 +24,8 @@ _OPCODES = {
     "uniform": "VOTEU",         # and whatever begins with U
     "tensor": "HMMA IMMA BMMA",
     "tensor_double": "DMMA",
-    "branch": "BRA BRX JMP JMX CALL RET EXIT BSSY BSYNC BREAK WARPSYNC ENDCOLLECTIVE BAR MEMBAR NANOSLEEP BPT YIELD KILL",
+    "branch": "BRA BRX BRXU JMP JMX CALL RET EXIT BSSY BSYNC BREAK WARPSYNC ENDCOLLECTIVE BAR MEMBAR NANOSLEEP BPT YIELD "
+              "KILL",
     "xu": "MUFU I2F F2I F2F FRND I2I F2IP FLO BREV POPC FCHK",
     "special": "S2R S2UR B2R R2UR REDUX QSPC",
     "constant": "LDC LDCU",
@@ -34,7 +35,7 @@ _OPCODES = {
     "store_shared": "STS STSM",
     "shuffle": "SHFL MATCH MOVM",
     "atomic_global": "ATOM ATOMG RED REDG HOST",     # HOST: calls of the host (sass/driver.py)
-    "atomic_shared": "ATOMS ARRIVES",
+    "atomic_shared": "ATOMS ARRIVES SYNCS",
     "async_copy": "LDGSTS LDGDEPBAR",
 }
 SHAPE = re.compile(r"\.(16|8)8(\d+)\b")        # rows, 8 columns, depth
