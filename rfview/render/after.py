@@ -19,8 +19,8 @@ EIGHTHS = " ▁▂▃▄▅▆▇█"
 __all__ = ["render", "tree"]
 
 
-def render(scene: Scene, found: After | None, measured: Without | None, error: str, width: int, height: int, selected: int,
-           hints: Sequence[tuple[str, str]], closes: str) -> list[Line]:
+def render(scene: Scene, found: After | None, measured: Without | None, error: str, refused: str, width: int, height: int,
+           selected: int, hints: Sequence[tuple[str, str]], closes: str) -> list[Line]:
     """Return the window.
 
     ▌AFTER  what it delayed: WHY turned round                                                           Esc closes
@@ -40,7 +40,7 @@ def render(scene: Scene, found: After | None, measured: Without | None, error: s
         return [*fill(lines, width, height - 1), *foot]
     for text in (with_lines(text, scene.info.program) for text in head(scene.info, scene.lines, found)):
         lines += _wrapped(text, width, "bold" if "stood still" in text else "text")
-    below = _measured(measured, error, width)
+    below = _measured(measured, error, width) if error or not refused else _not_measured(refused, width)
     rows = tree(found)
     room = max(1, height - 3 - len(lines) - len(below))
     first = max(0, min(selected - room + 1, len(rows) - room))
@@ -74,6 +74,12 @@ def _wait(scene: Scene, found: After, shown: tuple[int, int, int], is_chosen: bo
     most = "≤ " if wait.hop > 1 else ""
     row.right(width - 21, f"{most}{number(wait.cycles)}", "dim" if most else "text")
     return row.right(width - 14, str(len(wait.warps)), "text").right(width - 2, number(wait.since), "text").line()
+
+
+def _not_measured(refused: str, width: int) -> list[Line]:
+    """Return why no run without the instruction can be made."""
+    text = f"By how much later issues came late cannot be measured: {refused.removeprefix('after: ')}"
+    return [blank(width), *_wrapped(text, width, "dim")]
 
 
 def _measured(measured: Without | None, error: str, width: int) -> list[Line]:

@@ -26,6 +26,7 @@ from rfview.sessions.why import why
 
 if TYPE_CHECKING:
     from rfview.engine.simulator import Simulator
+    from rfview.sessions.why import Chain
 
 NO_COUNTER = 7          # in a control code
 
@@ -53,6 +54,18 @@ def lifted(session: Session, charged: After) -> Lifted:
     return _with_setting(session, charged) if _is_in_register_file(session, charged) else _with_end(session, charged.subject)
 
 
+def refusal(session: Session, charged: After) -> str:
+    """Return why what is charged cannot be lifted, as far as is known before anything is simulated; "" if nothing is."""
+    try:
+        if _is_in_register_file(session, charged):
+            _settings(session, charged)
+        else:
+            _check_end(session.timeline, charged.subject)
+    except InputError as error:
+        return str(error)
+    return ""
+
+
 def _is_in_register_file(session: Session, charged: After) -> bool:
     """Return whether the question is about work of the register file, which does not end with the instruction."""
     warp, cycle = charged.asked
@@ -70,15 +83,18 @@ def name_of(timeline: Timeline, one: Flying) -> str:
 # the end of an instruction
 
 
+def _check_end(timeline: Timeline, one: Flying) -> int:
+    """Return the cycle at which an instruction enters its unit; raises InputError if its end is not what others wait for."""
+    entry = timeline.info.program[one.pc]
+    if entry.control is not None and Control.of_bits(entry.control).write == NO_COUNTER and not entry.space:
+        raise InputError(f"after: {name_of(timeline, one)} has a fixed latency, which the compiler counted on: others wait "
+                         "for the stall count in the code or for its pipe, not for its end")
+    return _entered(timeline, one)
+
+
 def _with_end(session: Session, one: Flying) -> Lifted:
     timeline = session.timeline
-    name = name_of(timeline, one)
-    control = timeline.info.program[one.pc].control
-    if control is not None and Control.of_bits(control).write == NO_COUNTER and (
-            not timeline.info.program[one.pc].space):
-        raise InputError(f"after: {name} has a fixed latency, which the compiler counted on: others wait for the stall "
-                         "count in the code or for its pipe, not for its end")
-    begin = _entered(timeline, one)
+    name, begin = name_of(timeline, one), _check_end(session.timeline, one)
     machine, _ = machine_at(timeline, begin, {}, session.progress, session.compiling)
     start = machine.checkpoint()
     slow = machine.twin()
@@ -127,7 +143,8 @@ def _moved(machine: Simulator, one: Flying, when: Callable[[int, int], int], *,
 # a setting, for as long as the wait
 
 
-def _with_setting(session: Session, charged: After) -> Lifted:
+def _settings(session: Session, charged: After) -> tuple[Chain, dict[str, int], dict[str, int]]:
+    """Return why the warp waits, the settings that lift it and their present values; raises InputError without any."""
     warp, cycle = charged.asked
     chain = why(session, warp, cycle)
     settings = settings_of(session, chain)
@@ -138,6 +155,11 @@ def _with_setting(session: Session, charged: After) -> Lifted:
     if fixed := [key for key in settings if key not in present or key not in changeable(session.info)]:
         raise InputError(f"after: w{warp} waits for {what}, and {fixed[0]} cannot change for one wait alone; "
                          f"`relief {warp}` tries it for the whole run")
+    return chain, settings, present
+
+
+def _with_setting(session: Session, charged: After) -> Lifted:
+    chain, settings, present = _settings(session, charged)
     longer = {key: present[key] + (1 if present[key] > value else -1) for key, value in settings.items()}
     begin = min(cause_begins(session, chain), *(row.since - 1 for row in charged.rows if row.hop == 1))
     end = max(row.until for row in charged.rows if row.hop == 1)

@@ -3,6 +3,7 @@
     cycle  launch  launch.next_cta                     time, launch number, any field of the launch record
     warp[3].pc  w3.pc  w3.state == wb_drain  w3.line   fields of a warp; stall names are constants; PTX line of the pc
     w3.R12[5]  w3.R12  w3.P2  w3.P2[5]                 register of one lane / of 32 lanes; predicate mask / one lane
+    w3.UR4  w3.UP0                                     uniform register or predicate of machine code
     f32(w3.R12[0])  s32(...)  f64(lo, hi)  u64(lo, hi) the same bits as float, signed, double, 64-bit
     bank[2].queue  collector[0].valid  pipe[0].inflight  scheduler[0].last_warp  sm.FIELD  rf.FIELD
     mem[0x700000000000]  mem[A + 16]  A[4]             the u32 at a generic address; buffer names are their addresses,

@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 
 from rfview.engine import plugin as designs
+from rfview.engine.chunk import LANES
 from rfview.engine.errors import InputError
+from rfview.engine.info import UNIFORM_ROWS
 from rfview.engine.wording import suggest
 from rfview.sessions.expressions import operations
 from rfview.sessions.file.bounds import Bounds, Known
@@ -22,7 +24,9 @@ from rfview.sessions.timeline.base import Timeline
 from rfview.sessions.timeline.register_log import RegisterLog
 
 REGISTER = re.compile(r"R(\d+)\Z")       # a lower-case letter would be mistaken for the PTX's %r8
-PREDICATE = re.compile(r"P(\d+)\Z")
+PREDICATE = re.compile(r"(U?)P(\d+)\Z")
+UNIFORM = re.compile(r"UR(\d+)\Z")
+FIRST_UNIFORM = 8       # the number of UP0 among a warp's predicates
 # a field of each unit, for messages
 EXAMPLES = {"w": "w0.pc", "b": "b0.queue", "c": "c0.valid", "s": "s0.last_warp", "p": "p0.inflight"}
 SHORT = re.compile(r"([wbcsp])(\d*)\Z")
@@ -147,7 +151,7 @@ class Names(ABC):
         return self.stalls.get(name)
 
     def _unknown(self, node: ast.AST, name: str) -> ExpressionError:
-        if REGISTER.match(name) or PREDICATE.match(name):
+        if REGISTER.match(name) or PREDICATE.match(name) or UNIFORM.match(name):
             return self.fail(node, f"unknown name {name!r}; a register belongs to a warp: w0.{name}")
         if short := SHORT.match(name):
             return self.fail(node, f"{name} is a {UNITS[short[1]]}; name a field of it, as in {EXAMPLES[short[1]]}")
@@ -203,7 +207,7 @@ class Names(ABC):
     def _warp_special(
         self, where: ast.expr, number: int | None, name: str, steps: list[tuple[ast.expr, str | int]]
     ) -> Node | None:
-        """Compile w.line, wN.R12 and wN.P2; None for ordinary fields."""
+        """Compile w.line, wN.R12, wN.P2 and, of machine code, wN.UR4 and wN.UP0; None for ordinary fields."""
         if name == "line":
             pc = self._unit(where, "warp", number, [(where, "pc")])
             program = self.info.program
@@ -211,13 +215,16 @@ class Names(ABC):
             for entry in program:
                 table[entry.pc] = entry.line
             return apply(operations.lookup(table), pc, "i")
-        register, predicate = REGISTER.match(name), PREDICATE.match(name)
-        if register is None and predicate is None:
+        register, predicate, uniform = (kind.match(name) for kind in (REGISTER, PREDICATE, UNIFORM))
+        if register is None and predicate is None and uniform is None:
             return None
         if number is None:
             raise self.fail(where, f"name one warp, for example w3.{name}")
+        if uniform is not None:
+            return self._uniform(where, number, int(uniform[1]), steps)
         if predicate is not None:
-            whole = self._field(where, f"sm.warp_cold[{number}].pred[{int(predicate[1])}]", [])
+            index = int(predicate[2]) + (FIRST_UNIFORM if predicate[1] else 0)
+            whole = self._field(where, f"sm.warp_cold[{number}].pred[{index}]", [])
             lane = self._lane(steps)
             return whole if lane is None else apply(operations.lane_bit(lane), whole, "i")
         assert register is not None
@@ -235,6 +242,25 @@ class Names(ABC):
         if lane is None:
             return Node(run, "i", 32, "lanes", register=(log, lanes))
         return Node(lambda start, stop: run(start, stop)[:, 0], "i", register=(log, lanes))
+
+    def _uniform(self, where: ast.expr, warp: int, register: int, steps: list[tuple[ast.expr, str | int]]) -> Node:
+        """Compile wN.UR4: one value for all lanes. It is in a row of the core, which no log of register writes covers."""
+        if steps:
+            raise self.fail(where, f"UR{register} has one value for all lanes; leave out the index")
+        if self.info.uniform_rows is None:
+            raise self.fail(where, f"UR{register}: this recording has no uniform registers; record the run again"
+                            if self.info.is_machine_code else
+                            f"UR{register}: only machine code has uniform registers, as with --preset ampere")
+        if register >= len(LANES) * UNIFORM_ROWS:
+            raise self.fail(where, f"there is no UR{register}; uniform registers are UR0..UR{len(LANES) * UNIFORM_ROWS - 1}")
+        self.uses.timed = True
+        first, step = self.info.uniform_rows
+        row, lane = first + warp * step + register // len(LANES), register % len(LANES)
+
+        def run(start: int, stop: int) -> np.ndarray:
+            return self.timeline.row_column(row, start, stop, slice(lane, lane + 1))[:, 0].astype(np.int64)
+
+        return Node(run, "i")
 
     def _lane(self, steps: list[tuple[ast.expr, str | int]]) -> int | None:
         """Return the lane named by an index, or None for all 32."""

@@ -94,6 +94,19 @@ def test_enter_before_the_waits_are_known_says_so() -> None:
     drive(test, opener=opener("shift.rfs", 700))
 
 
+def test_the_key_that_measures_is_offered_only_where_it_can() -> None:
+    async def test(app: Driven) -> None:
+        await app.settle()
+        await app.press("e", "e")
+        text = app.window_text()
+        assert "cannot be measured: w0's FADD" in " ".join(text.split()) and "f run on" not in text
+        for key in "fnx":
+            await app.press(key)
+            assert "has a fixed latency, which the compiler counted on" in app.app.main.shown_message
+
+    drive(test, size=(120, 40), opener=opener("promise.rfs", 746))
+
+
 def test_what_cannot_be_answered_is_said_in_the_window() -> None:
     async def test(app: Driven) -> None:
         await app.settle()

@@ -166,6 +166,18 @@ def test_uniform_registers_are_read_where_machine_code_writes_them(tmp_path: Pat
     session.goto(recorded.last - 1)
     assert [(node.name, node.value.split()[1]) for node in Trees(session)._registers(1) if node.name[0] == "U"] == [
         ("UR6", "7"), ("UR62", "9")]
+    for register, value in ((6, 7), (62, 9), (5, 0)):
+        column = session.expression(f"w1.UR{register}").column(0, recorded.last + 1)
+        assert column.tolist() == [int(Machine.of(recorded.at(cycle)).uniform(1)[register]) for cycle in range(recorded.last + 1)]
+        assert set(column.tolist()) == {0, value}
+    session.goto("start")
+    assert "w1.UR6 = 7" in execute(session, "until w1.UR6 == 7").text + execute(session, "print w1.UR6").text
+    for wrong, message in (("w1.UR256", "there is no UR256"), ("w1.UR6[0]", "one value for all lanes"), ("UR6", "w0.UR6")):
+        with pytest.raises(InputError, match=message):
+            session.expression(wrong)
+    for file, message in (("drain.rfs", "only machine code has uniform registers"), ("reuse.rfs", "record the run again")):
+        with open_session(REUSE.with_name(file)) as other, pytest.raises(InputError, match=message):
+            other.expression("w1.UR6")
     rows = machine.info.recorded_rows
     for first, is_there in ((rows - 8 - 47 * 26, True), (rows - 7 - 47 * 26, False)):
         stored = msgspec.to_builtins(msgspec.structs.replace(machine.info, uniform_rows=(first, 26)))

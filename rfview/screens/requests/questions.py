@@ -122,17 +122,19 @@ def relief(worker: SessionWorker, asked: tuple[int, int], whole: bool) -> None:
 
 def after(worker: SessionWorker, asked: tuple[int, int], measures: bool) -> None:
     """Answer with what the instruction delayed that holds a warp up, found once; measures: run on without it, too."""
-    from rfview.sessions.branches.without import without  # for a fast start: few turn WHY round
+    from rfview.sessions.branches.lifted import refusal     # for a fast start: few turn WHY round
+    from rfview.sessions.branches.without import without
     from rfview.sessions.causes.after import after as delayed
 
     session = worker.session
     known = session.memo.setdefault("after", {})
     found, measured = known.get(asked, (None, None))
-    error = ""
+    error = refused = ""
     try:
         with consistent(session.timeline):
             found = found or delayed(session, *asked)
             measured = measured or (without(session, found) if measures else None)
+            refused = "" if measured is not None else refusal(session, found)
     except InputError as wrong:
         error = str(wrong)
     known[asked] = found, measured
@@ -140,4 +142,4 @@ def after(worker: SessionWorker, asked: tuple[int, int], measures: bool) -> None
         worker.arrive()         # the run may be longer by now
     else:
         worker.end_of_busy()
-    worker.post(Answered("after", (found, measured, error)))
+    worker.post(Answered("after", (found, measured, error, refused)))

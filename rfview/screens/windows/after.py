@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 class AfterWindow(Popup):
     """What stood still for the instruction that holds the focused warp up, and what was late in turn.
 
-    has_gone: it went to another cycle, so the window of causes below it is out of place.
+    refused: why it cannot be measured, "" as long as nothing is known against it. has_gone: it went to another cycle, so the
+    window of causes below it is out of place.
     """
 
     ANSWERS = "after"
@@ -35,29 +36,31 @@ class AfterWindow(Popup):
         self.asked = main.scene.warp, main.scene.cycle
         self.found: After | None = None
         self.measured: Without | None = None
-        self.error = ""
+        self.error = self.refused = ""
         self.has_gone = False
         main.worker.ask(requests.after, self.asked, False)
 
     def answered(self, answer: Any) -> None:
         """Show what is known by now."""
-        self.found, self.measured, self.error = answer
+        self.found, self.measured, self.error, self.refused = answer
         self.paint()
 
     def paint(self) -> None:
         """Paint the window, as high as its answer is long."""
-        self.wanted = (120, 9 + self.count() + (7 if self.measured is not None or self.error else 0))
+        self.wanted = (120, 9 + self.count() + (7 if self.measured is not None or self.error or self.refused else 0))
         super().paint()
 
     def lines(self, width: int, height: int) -> list[Line]:
         """Return the answer, the tree of waits, and what was measured."""
-        measure: tuple[tuple[str, str], ...] = (("try_relief", "run on without it"),) if self.found is not None else ()
+        measure: tuple[tuple[str, str], ...] = (("try_relief", "run on without it"),)
+        if self.found is None or self.refused:
+            measure = ()
         if self.measured is not None:
             measure = ("search_next", "issue that came late"), ("compare", "compare both runs")
         hints = self.keys.hints(("down", "choose"), ("open", "go to its cycle"), *measure, ("why", "its causes"),
                                 ("copy", "copy as text"), "help", "close")
-        return after.render(self.main.scene, self.found, self.measured, self.error, width, height, self.selected, hints,
-                            closes(self.main.scene.key("close")))
+        return after.render(self.main.scene, self.found, self.measured, self.error, self.refused, width, height,
+                            self.selected, hints, closes(self.main.scene.key("close")))
 
     def count(self) -> int:
         """Return the number of waits shown."""
@@ -65,7 +68,9 @@ class AfterWindow(Popup):
 
     def measure(self, pressed: Pressed) -> None:
         """Run on as if the instruction had been over at once."""
-        if self.measured is None and not self.error:
+        if self.refused:
+            self.say(self.refused, "error")
+        elif self.measured is None and not self.error:
             self.main.worker.ask(requests.after, self.asked, True)
 
     def open(self, pressed: Pressed) -> None:
@@ -83,7 +88,8 @@ class AfterWindow(Popup):
     def next_late(self, by: int) -> None:
         """Go to the next or previous issue that comes earlier without it; the window stays."""
         if self.measured is None:
-            self.say(f"which issues came late is not measured{self.keys.tail('try_relief', 'runs on without it')}", "error")
+            missing = f"which issues came late is not measured{self.keys.tail('try_relief', 'runs on without it')}"
+            self.say(self.refused or missing, "error")
             return
         cycles, warps, delays = self.measured.late
         here, shown = self.main.scene.cycle, cycles + 1         # a cycle's state shows what happened in the one before
@@ -99,7 +105,7 @@ class AfterWindow(Popup):
     def compare(self, pressed: Pressed) -> None:
         """Compare the run with the one without it."""
         if self.measured is None:
-            self.say(f"there is no run without it yet{self.keys.tail('try_relief', 'makes one')}", "error")
+            self.say(self.refused or f"there is no run without it yet{self.keys.tail('try_relief', 'makes one')}", "error")
         else:
             self.main.worker.ask(requests.compare, self.measured.branch)
 
