@@ -40,11 +40,20 @@ def run(args: argparse.Namespace) -> int:
                          "KERNEL@DESIGN to run it now")
     with ExitStack() as stack:
         shared = fair_settings(args)
-        with progress.bar() as show:
+
+        def made(show: Progress) -> list[Timeline]:
             runs = [prepared(target, args, stack, shared, show) for target in args.targets]
             check_programs(args.targets, runs)
-            timelines = [one if isinstance(one, Timeline) else record_now(target, one, stack, show)
-                         for target, one in zip(args.targets, runs, strict=True)]
+            return [one if isinstance(one, Timeline) else record_now(target, one, stack, show)
+                    for target, one in zip(args.targets, runs, strict=True)]
+
+        if screen.is_page() and not args.json:
+            from rfview.screens import preparing
+
+            timelines = preparing.prepared(made, f"COMPARE {' '.join(args.targets)}", ascii_only=streams.is_ascii())
+        else:
+            with progress.bar() as show:
+                timelines = made(show)
         if screen.is_terminal() and not args.json:
             from rfview.screens.compare.app import run_compare
 

@@ -43,10 +43,15 @@ def defaults(**given: object) -> argparse.Namespace:
 
 def is_terminal() -> bool:
     """Return whether a person can see and type: on a terminal, or where Textual draws elsewhere, such as in a browser."""
-    if os.environ.get("TEXTUAL_DRIVER"):
+    if is_page():
         return True
     used = (sys.stdin, sys.stdout, sys.stderr)      # the screen is drawn on standard error
     return all(stream.isatty() for stream in used) and os.environ.get("TERM", "") not in NO_SCREEN
+
+
+def is_page() -> bool:
+    """Return whether Textual draws elsewhere than on a terminal, such as in a browser: what is printed is not seen there."""
+    return bool(os.environ.get("TEXTUAL_DRIVER"))
 
 
 def no_terminal() -> str:

@@ -2,6 +2,7 @@
 
     host      the Textual app of every program: look, signals, defects, the failure that ended it
     drivers   what a terminal or browser sends, as messages; what cannot be decoded is dropped
+    preparing the progress of work before a comparison, where only a screen can show it
     desk      opening     what the main screen shows and can do; its initial state
     main      playback    the main screen: keys, mouse, the worker's messages, the focus after a stop; moving on by itself
     handlers/             what each action of rfview/actions.py does
