@@ -40,6 +40,8 @@ STATUS = {codes.MISALIGNED: wire.MISALIGNED, codes.ASSERTION: wire.ASSERT, codes
 # after the cycle limit, in a loop that polls memory
 ALONE = ("; launches run one after another, and the program waits for each: a loop that waits for another stream's "
          "launch, or for the program, cannot end")
+# after an access close behind an allocation
+UNNOTICED = "; a GPU, which checks whole pages, may not notice: --on-fault report drops such accesses and goes on"
 
 
 @dataclass(frozen=True)
@@ -262,7 +264,9 @@ class _Run:
         fault = machine.fault
         if fault is None:
             return Outcome(wire.SUCCESS, self.cycles, printed, "\n".join(texts))
-        texts.append(f"{fault}{ALONE if fault.polls else ''}")
+        near = self.device.memory.may_go_unnoticed(int(machine.sm.error_address))
+        is_behind = near and int(machine.sm.error) == codes.UNMAPPED
+        texts.append(f"{fault}{ALONE if fault.polls else UNNOTICED if is_behind else ''}")
         return Outcome(self._status(machine), self.cycles, printed, "\n".join(texts))
 
     @property

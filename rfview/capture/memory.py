@@ -23,6 +23,7 @@ from rfview.engine.launch.placement import Variable
 
 GRAIN = 512                     # bytes: alignment of allocations, and the least gap left unmapped between two of them
 GLOBAL_WORD = SCRATCH // 4
+GPU_PAGE = 2 << 20              # bytes that a GPU maps, and checks, as a whole
 TOP = 1 << 63                   # addresses are signed in the machine
 
 
@@ -170,6 +171,12 @@ class DeviceMemory:
         place = bisect_left(self._starts, address + 1) - 1
         held = self.live[self._starts[place]] if place >= 0 else None
         return held if held is not None and address < held.address + max(held.size, 1) else None
+
+    def may_go_unnoticed(self, address: int) -> bool:
+        """Return whether an address is so close behind an allocation that a GPU may have it mapped."""
+        place = bisect_left(self._starts, address + 1) - 1
+        held = self.live[self._starts[place]] if place >= 0 else None
+        return held is not None and held.address + held.size <= address < held.address + held.size + GPU_PAGE
 
     def view(self, held: Allocation) -> np.ndarray:
         """Return a writable view of an allocation's bytes, (size,) u1."""

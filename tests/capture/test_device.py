@@ -386,6 +386,11 @@ def test_faults_by_values_are_those_of_the_machine_and_a_loop_without_end_times_
         with pytest.raises(CudaError) as fault:
             client.launch(client.load(SAXPY), NAME, (4, 1, 1), (64, 1, 1), 0, [x, y, 200])
         assert fault.value.code == protocol.ILLEGAL_ADDRESS and "past the end of" in said[0] and "of the warp" in said[0]
+        assert "--on-fault report" in said[0]       # so close behind, a GPU may not notice
+    with driven(by_values=True) as (client, device, said):
+        with pytest.raises(CudaError):
+            client.launch(client.load(SAXPY), NAME, (1, 1, 1), (32, 1, 1), 0, [0, 0, 32])
+        assert "which no buffer holds" in said[0] and "--on-fault" not in said[0]
     with driven(by_values=True, machine={"max_cycles": 5_000}) as (client, device, said):
         x, y = vectors(client)
         with pytest.raises(CudaError) as fault:
