@@ -44,6 +44,7 @@ class _Part:
         self.tokens, self.number = Tokens(Source(text, f"part {number}")), number
         self.items = list(self._items())
         self.own = {item.name for item in self.items if item.strength < 0} | set(self._labels())
+        self.names = self.own | {item.name for item in self.items}
 
     def texts(self, item: _Item) -> list[str]:
         """Return an item's tokens."""
@@ -116,9 +117,13 @@ def link(texts: Sequence[str]) -> str:
     version = max((words[0] for words in versions), key=_numbers)
     written: dict[str, list[str]] = {kind: [] for kind in (".file", "variable", "function", "section")}
     files = 0
+    taken = {name for part in parts for name in part.names}
     for part in parts:
-        others = {name for other in parts if other is not part for name in (*other.own, *(one.name for one in other.items))}
-        names = {name: f"{name}${part.number}" for name in part.own & others}
+        others = {name for other in parts if other is not part for name in other.names}
+        names = {}
+        for name in sorted(part.own & others):
+            names[name] = _unlike(f"{name}${part.number}", taken)
+            taken.add(names[name])
         for item in part.items:
             if item.kind in written and (item.strength < 0 or not item.name or
                                          definitions[item.name] == (part.number, item.first)):
@@ -126,6 +131,13 @@ def link(texts: Sequence[str]) -> str:
         files += sum(item.kind == ".file" for item in part.items)
     body = "".join(line for kind in written.values() for line in kind)
     return f".version {version}\n{targets[0]}.address_size 64\n{body}"
+
+
+def _unlike(name: str, taken: set[str]) -> str:
+    """Return a name that is not taken: nvcc numbers names in the same way, so part 2 may have $str and $str$2."""
+    while name in taken:
+        name += "$"
+    return name
 
 
 def _numbers(version: str) -> list[int]:

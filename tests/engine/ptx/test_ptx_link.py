@@ -52,6 +52,16 @@ def test_parts_become_one_module_whose_declarations_are_the_others_definitions()
     assert '.file 2 "two.cu"' in text and ".loc 1 7 3" in text and ".loc 2 9 1" in text and "st.param.b32 [r], 2" not in text
 
 
+def test_a_renamed_name_is_none_that_a_part_has_already() -> None:
+    # nvcc numbers the strings of a file like this: $str, $str$1, $str$2
+    strings = "".join(f".global .align 1 .b8 $str{end}[2] = {{{value}, 0}};\n" for end, value in (("$1", 67), ("$2", 68), ("$2$", 69)))
+    module = decode_module(link([ONE, TWO + strings]), "linked.ptx")
+    found = sorted(symbol.init[:1] for name, symbol in module.symbols.items() if name.startswith("$str"))
+    assert found == [b"B", b"C", b"D", b"E", b"h"]
+    (_, target, _), = module.symbols["table"].relocs
+    assert module.symbols[target].init == b"B\0"
+
+
 def test_one_part_stays_as_it_is() -> None:
     assert link([ONE]) == ONE
 
