@@ -26,7 +26,8 @@ COUNTED_DOUBLE = frozenset({75, 80, 86, 87, 89, 120})
 # .. and of them, those with units of their own for it, which read their operands on time
 OWN_DOUBLE = frozenset({80})
 # .. in which the two words of IMAD.WIDE, and of the addend of it and IMAD.HI, are two cycles apart (mined)
-LATE_WIDE = frozenset({90})
+LATE_WIDE = frozenset({90, 120})
+EARLY_VOTE = frozenset({75})    # in which uniform instructions read a vote's predicate as soon as a register (mined)
 
 TEXTURE_PIPE = len(CLASSES)
 TEXTURE_UNIT = (isa.OP_TEX, isa.OP_SULD, isa.OP_SUST)       # their registers are read when they leave the queue (B11.5)
@@ -115,7 +116,7 @@ def _effects(inst: Any, text: str, sm: int) -> Effects:
 
 def kind_of(text: str, control: int, sm: int) -> str:
     """Return an instruction's class, or a kind of it that takes longer or less: "half.mma" (by the tensor unit), "either",
-    "wide.late", "uniform.moved" (R2UR without a counter).
+    "wide.late", "uniform.moved" (R2UR without a counter), "uniform.vote" (whose predicate is there sooner).
     """
     if "HFMA2.MMA" in text:
         return "half.mma"
@@ -123,20 +124,18 @@ def kind_of(text: str, control: int, sm: int) -> str:
     if sm in LATE_WIDE and CLASSES[class_of(text, control)] == "wide":
         return "wide.late"
     if opcode in OTHERS:
-        return OTHERS[opcode]
+        return f"{OTHERS[opcode]}.vote" if opcode == "VOTEU" and sm in EARLY_VOTE else OTHERS[opcode]
     name = CLASSES[class_of(text, control)]
     return "uniform.moved" if opcode == "R2UR" and name == "uniform" else name
 
 
 def reads_of(inst: Any, guard: Guard | None) -> list[tuple[int, str]]:
     """Return (register, role) of everything that an instruction reads."""
-    is_access = int(inst["memory_kind"]) != MEM_NONE and int(inst["op"]) not in TEXTURE_UNIT
-    is_synchronising = is_access and is_on_object(inst)
+    is_access = int(inst["memory_kind"]) != MEM_NONE and int(inst["op"]) not in TEXTURE_UNIT and not is_on_object(inst)
     reads = [] if guard is None else [(guard[0], "guard")]
     for slot in range(len(inst["src"])):
         if inst["src_mask"] >> slot & 1:
-            role = "address" if is_access and slot < 2 else "data" if is_access and not is_synchronising else "operand"
-            reads.append((int(inst["src"][slot]), role))
+            reads.append((int(inst["src"][slot]), "operand" if not is_access else "address" if slot < 2 else "data"))
         if inst["uniform_mask"] >> slot & 1:
             reads.append((UNIFORM + int(inst["imm"][slot]), "uniform"))
     reads += [(PREDICATE + int(one), "predicate") for one in inst["psrc"] if one != NO_PRED]
@@ -147,7 +146,7 @@ def reads_of(inst: Any, guard: Guard | None) -> list[tuple[int, str]]:
 
 
 def is_on_object(inst: Any) -> bool:
-    """Return whether an access is SYNCS's, whose data ALU may write four cycles before (mined)."""
+    """Return whether an instruction is SYNCS, whose registers ALU may write four cycles before (mined)."""
     return int(inst["op"]) in (isa.OP_ATOM, isa.OP_RED) and int(inst["aux"]) & 255 in (isa.ATOM_SYNC, isa.ATOM_PHASE)
 
 

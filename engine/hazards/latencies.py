@@ -32,6 +32,7 @@ MOVED_CYCLES = 13       # until a uniform instruction can read what R2UR of sm_9
 MOVED_PREDICATE_CYCLES, MOVED_OPERAND_CYCLES = 8, 2
 TEXTURE_EARLY = {"half.mma": 1}     # the texture unit reads registers sooner behind these than the rest of variable latency
 WIDE_CYCLES = 2         # between the words of IMAD.WIDE, and of its addend
+HALF_BRANCH, HALF_BRANCH_SM = 4, 120        # of halves to branches, from this architecture on
 HALF_CYCLES = (6, 4)    # between halves; Turing and later
 TENSOR_OPERAND = (6, 7)     # from an instruction of fixed latency to one for tensor cores
 # a predicate as an operand: of FMA a cycle later, but for FMA's own; as a guard or a branch's condition
@@ -48,6 +49,8 @@ def needed(producer: Effects, register: int, consumer: Effects, role: str, sm: i
         return UNIFORM_CYCLES
     if producer.kind == consumer.kind == "half":
         return HALF_CYCLES[sm > 75]
+    if producer.kind == "half" and consumer.is_control and sm >= HALF_BRANCH_SM:
+        return HALF_BRANCH
     kind = "alu" if producer.kind == "branch" else "fma" if producer.kind in FMA else producer.kind
     bounds = _BOUNDS[kind][sm > 75]
     if consumer.kind in TENSOR and producer.kind not in TENSOR:
@@ -69,7 +72,9 @@ def _column(consumer: Effects, role: str) -> int:
 
 def _of_predicate(producer: Effects, consumer: Effects, role: str, sm: int) -> int:
     is_condition = role == "guard" or consumer.is_control
-    if producer.kind == "uniform":
+    if producer.kind == "uniform.vote" and consumer.kind == "uniform" and not is_condition:
+        return UNIFORM_CYCLES
+    if producer.kind in ("uniform", "uniform.vote"):
         return UNIFORM_GUARD_CYCLES if is_condition else UNIFORM_PREDICATE_CYCLES
     if producer.kind == "double":
         return DOUBLE_GUARD if is_condition else DOUBLE_PREDICATE
@@ -84,10 +89,10 @@ def _of_predicate(producer: Effects, consumer: Effects, role: str, sm: int) -> i
 
 def result_cycles(effects: Effects, register: int, sm: int) -> int:
     """Return the cycles after which the next instruction of the same kind can read a result: its place in write order."""
-    if effects.kind in ("uniform", "branch"):
-        return 1
     if effects.kind == "uniform.moved":
         return MOVED_PREDICATE_CYCLES if register >= PREDICATE else MOVED_CYCLES - 1
+    if effects.kind in ("uniform", "uniform.vote", "branch") or UNIFORM <= register < PREDICATE:
+        return 1
     bounds = _BOUNDS["fma" if effects.kind in FMA else effects.kind][sm > 75]
     if effects.kind in TENSOR:
         return bounds[ALU] - 1          # mined: their results may be overwritten by ones that come in the same cycle

@@ -22,7 +22,7 @@ PARTS = {"B0": isa.PART_B0, "B1": isa.PART_B1, "B2": isa.PART_B2, "B3": isa.PART
          "H0_H0": isa.PART_H0_H0, "H1_H1": isa.PART_H1_H1, "F32": isa.PART_F32, "H1_H0": isa.PART_NONE}
 FIELDS = tuple(name for name in MACHINE_INST.names or () if name not in ("line", "control", "num_dst", "dst"))
 # whose only operand is encoded as b; whose second operand is encoded as c (read off the reuse bits of ptxas's code)
-ONE_IN_THE_MIDDLE, SECOND_IS_LAST = ("MOV", "IABS"), ("FADD", "DADD", "HADD2")
+ONE_IN_THE_MIDDLE, SECOND_IS_LAST = ("MOV", "IABS", "I2FP"), ("FADD", "DADD", "HADD2")
 SIGN_BITS = {"f32": 1 << 31, "f64": 1 << 63, "h2": 0x80008000}
 
 

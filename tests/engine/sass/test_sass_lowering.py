@@ -211,6 +211,7 @@ def test_a_kernel_that_calls_functions_has_a_stack():
     ("FADD R7, R3, R3.reuse", [0, 2]),
     ("IMAD.IADD R0, R6, 0x1, R2.reuse", [0, 2]),
     ("IABS R9, R7.reuse", [1]),
+    ("I2FP.F32.S32 R6, R4.reuse", [1]),
     ("PRMT R16, R13, R8.reuse, R2", [0, 2, 1]),
     ("HADD2.F32 R24, -RZ, |R31|.reuse.H0_H0", [2]),
 ])
