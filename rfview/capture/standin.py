@@ -111,7 +111,7 @@ def _compile(compiler: str, headers: Path, folder: Path) -> None:
         (made / "rest.cpp").write_text(rest(), encoding="utf-8")
         (made / "exports").write_text(f"{SONAME} {{ global: *; }};\n", encoding="utf-8")
         sources = [*sorted(SOURCES.glob("*.cpp")), made / "rest.cpp"]
-        links = ("-shared", f"-Wl,-soname,{SONAME}", f"-Wl,--version-script={made / 'exports'}")
+        links = ("-shared", "-Wl,-z,initfirst", f"-Wl,-soname,{SONAME}", f"-Wl,--version-script={made / 'exports'}")
         folders = (f"-I{headers}", f"-I{made}")
         command = [compiler, *FLAGS, *folders, *links, *map(str, sources), "-ldl", "-o", str(made / SONAME)]
         done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)

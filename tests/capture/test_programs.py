@@ -285,6 +285,37 @@ def test_a_program_linked_with_a_library_past_the_runtime_is_told_so(tmp_path: P
 
 
 @needs_nvcc
+def test_kernels_of_a_shared_library_run_and_where_they_cannot_that_is_said(tmp_path: Path) -> None:
+    library, linked, loads = tmp_path / "libk.so", tmp_path / "linked", tmp_path / "loads"
+    (tmp_path / "k.cu").write_text("""
+__global__ void fill(int *out) { out[threadIdx.x] = threadIdx.x; }
+extern "C" int sum() {
+  int *out, all = 0;
+  if (cudaMallocManaged(&out, 128)) return 1;
+  fill<<<1, 32>>>(out);
+  if (cudaDeviceSynchronize()) return 2;
+  for (int k = 0; k < 32; k++) all += out[k];
+  return all == 496 ? 3 : 4;
+}""")
+    (tmp_path / "linked.c").write_text("int sum(void); int main(void) { return sum(); }")
+    (tmp_path / "loads.c").write_text("#include <dlfcn.h>\n#include <stddef.h>\nint main(int n, char **words) {\n"
+                                      "void *all = dlopen(words[1], RTLD_NOW); return all ? ((int (*)(void))dlsym(all, \"sum\"))() : 9; }")
+    subprocess.run(["nvcc", "-shared", "-Xcompiler", "-fPIC", tmp_path / "k.cu", "-o", library], check=True)     # the runtime inside
+    subprocess.run(["gcc", tmp_path / "linked.c", library, f"-Wl,-rpath,{tmp_path}", "-o", linked], check=True)
+    subprocess.run(["gcc", tmp_path / "loads.c", "-ldl", "-o", loads], check=True)
+    done = rfview("launches", linked)
+    assert done.returncode == 3 and "fill:0" in done.stdout and not done.stderr, done.stderr
+    done = rfview("launches", loads, library)
+    assert done.returncode == 1 and "libk.so was loaded by dlopen" in done.stderr and "-cudart shared" in done.stderr
+    if shutil.which("strip") is not None:
+        subprocess.run(["strip", library], check=True)
+        done = rfview("launches", linked)
+        assert done.returncode == 1 and "libk.so is stripped" in done.stderr and "-cudart shared" in done.stderr
+    subprocess.run(["nvcc", "-cudart", "shared", "-shared", "-Xcompiler", "-fPIC", tmp_path / "k.cu", "-o", library], check=True)
+    assert rfview("launches", loads, library).returncode == 3
+
+
+@needs_nvcc
 def test_a_program_with_the_shared_runtime_whose_device_code_was_linked_of_parts_runs_too(tmp_path: Path) -> None:
     path = tmp_path / "shared"
     subprocess.run(["nvcc", "-cudart", "shared", "-rdc=true", str(HERE / "programs.cu"), "-o", str(path)], check=True,
