@@ -76,6 +76,11 @@ def sentences(scene: Scene, width: int) -> list[Line]:
     return [row.line() for row in rows]
 
 
+def is_counting(scene: Scene) -> bool:
+    """Return whether there are cycles to count whose count is not there yet."""
+    return scene.costs is None and scene.cycle > scene.first
+
+
 def below(scene: Scene, cursor: int, width: int, height: int) -> list[Line]:
     """Return what is below the source: the chosen line's holders, its main holder's victims, and its instructions."""
     rows = min(6, height - 3) if height >= LEAST_CODE else height
@@ -83,7 +88,8 @@ def below(scene: Scene, cursor: int, width: int, height: int) -> list[Line]:
     table = scene.lines
     assert table is not None
     if scene.costs is None:
-        lines = [title(width, name_of(scene, cursor), "no warp has been there yet")]
+        state = "being counted" if is_counting(scene) else "no warp has been there yet"
+        lines = [title(width, name_of(scene, cursor), state)]
         return fill([*lines, *_code(scene, cursor, width, height - 1)], width, height)
     causes = scene.costs[1].causes
     held = causes.holders_of(cursor)

@@ -127,10 +127,10 @@ def bars(width: int) -> int:
 
 def _head(scene: Scene, width: int, cursor: int) -> Line:
     """Return the heads of the columns, which name the denominator."""
-    resident = int(scene.costs[1].states[:-1].sum()) if scene.costs is not None else 0
+    resident = f"of {short_number(int(scene.costs[1].states[:-1].sum()))}" if scene.costs is not None else ""
     bar = bars(width)
     row = Row(width).to(MARK).add(f"{'line':>{NUMBER}}", "faint").add(f"{'waits':>{SHARE}} ", "bold")
-    row.add(f"{'of ' + short_number(resident) if bar > 4 else '':<{bar + 3}}", "faint").add(f"{'causes':>{SHARE}} ", "bold")
+    row.add(f"{resident if bar > 4 else '':<{bar + 3}}", "faint").add(f"{'causes':>{SHARE}} ", "bold")
     row.add(f"{'of those' if bar > 8 else '':<{bar + 1}}", "faint")
     if width >= WIDE:
         table = scene.lines
@@ -235,6 +235,8 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
     info = posixpath.basename(table.lines[cursor].path)
     if counted is not None:
         info += f"   cycles {number(counted.first)} to {number(counted.last)}"
+    elif holders.is_counting(scene):
+        info += "   counting who waited for whom"
     words = holders.sentences(scene, width) if height >= LEAST_BELOW else []
     below = _room_below(height)
     rows = height - 2 - len(words) - below

@@ -44,12 +44,8 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
     until = "" if summary.ended else "  so far"
     info = f"100 % = {number(summary.resident)} resident warp-cycles, or {number(summary.cycles)} cycles{until}"
     lines = [title(width, "SUMMARY", info, focus=focus), blank(width)]
-    tables = height >= 3 + 4 * len(summary.sentences) + TABLES
-    gaps = height >= 4 + 4 * len(summary.sentences)
-    for index, sentence in enumerate(summary.sentences):
-        lines += _sentence(sentence, index, index == chosen(scene), width)
-        lines += [blank(width)] * gaps
-    if not tables:
+    lines, is_whole = _sentences(scene, summary, width, lines, height - 1 - bool(summary.runs))
+    if not is_whole or height < len(lines) + TABLES:
         floors = ", ".join(f"{floor.unit} {percent(floor.cycles, summary.cycles)}" for floor in summary.floors)
         rows = [Row(width).add(" floors ", "bold").add(cut(f"of the cycles: {floors}", width - 9), "dim").line()]
         if summary.runs:
@@ -60,6 +56,22 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
     last = _runs(scene, summary, width)
     last = last if height - len(lines) >= TABLES + len(last) else []
     return fill([*lines, *_tables(scene, summary, width, height - len(lines) - len(last)), *last], width, height)
+
+
+def _sentences(scene: Scene, summary: Summary, width: int, above: list[Line], height: int) -> tuple[list[Line], bool]:
+    """Return rows above with the sentences below, in as much detail as there is room, and whether that is all of it.
+
+    With less room the sentences that are not chosen lose their source line, then what would lift them; the chosen one stays.
+    """
+    for details, gaps in ((2, True), (2, False), (1, False), (0, False)):
+        lines = list(above)
+        for index, sentence in enumerate(summary.sentences):
+            is_chosen = index == chosen(scene)
+            lines += _sentence(sentence, index, is_chosen, width, 2 if is_chosen else details)
+            lines += [blank(width)] * gaps
+        if len(lines) <= height:
+            break
+    return lines, gaps
 
 
 def _missing(scene: Scene, summary: Progress | None, width: int) -> list[Line]:
@@ -74,18 +86,21 @@ def _missing(scene: Scene, summary: Progress | None, width: int) -> list[Line]:
                            "dim").line()]
 
 
-def _sentence(sentence: Sentence, index: int, is_chosen: bool, width: int) -> list[Line]:
-    """Return a sentence's rows: itself, with the place to which Enter goes, then what would lift it, and the source."""
+def _sentence(sentence: Sentence, index: int, is_chosen: bool, width: int, details: int) -> list[Line]:
+    """Return a sentence's rows: itself, with the place to which Enter goes, then what would lift it, and the source.
+
+    details: how many of these two.
+    """
     ground, room = "focus" if is_chosen else "", width - INDENT - 2 - (MARGIN if width >= WIDE else 0)
-    texts = wrap(sentence.text.replace("%", "\u00a0%"), room)
+    texts, lifts = (wrap(text.replace("%", "\u00a0%"), room) for text in (sentence.text, sentence.lift))
     row = Row(width, ground).add(f"{'▸' if is_chosen else ' '} {index + 1}  ", "bold")
     row.add(texts[0].replace("\u00a0", " "), "bold" if is_chosen else "text")
     lines = [row.right(width - 1, goes_to(sentence), "key" if is_chosen else "faint").line()]
     lines += [Row(width, ground).to(INDENT).add(text.replace("\u00a0", " "), "bold" if is_chosen else "text").line()
               for text in texts[1:]]
-    if sentence.lift:
-        lines.append(Row(width, ground).to(INDENT).add(cut(sentence.lift, width - INDENT - 1), "good").line())
-    if sentence.source:
+    if details:
+        lines += [Row(width, ground).to(INDENT).add(text.replace("\u00a0", " "), "good").line() for text in lifts]
+    if sentence.source and details > 1:
         lines.append(Row(width, ground).to(INDENT).add(cut(f"{sentence.place}  {sentence.source}", width - INDENT - 1),
                                                        "dim").line())
     return lines

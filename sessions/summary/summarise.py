@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from rfview.sessions.timeline.base import Timeline
 
 MOST = 5
+MARGIN = 20             # the narrowest width to which sentences are wrapped, in columns
 LOOK = 1 << 12          # cycles in which it is counted at once who held whom: a fraction of a second
 FARTHEST = 1 << 20      # cycles of a run that are simulated again for that
 
@@ -72,8 +74,11 @@ class Summary:
                 "sentences": [vars(one) for one in self.sentences], "floors": [vars(one) for one in self.floors],
                 "runs": [vars(one) for one in self.runs]}
 
-    def text(self) -> str:
-        """Return it as lines of text: the sentences, each with what would lift it, then the floors and the denominator."""
+    def text(self, width: int = 0) -> str:
+        """Return it as lines of text: the sentences, each with what would lift it, then the floors and the denominator.
+
+        width: of the lines, 0 for any.
+        """
         lines = []
         for number, one in enumerate(self.sentences, 1):
             lines += [f"{number:>2}  {one.text}", *([f"      {one.lift}"] if one.lift else [])]
@@ -81,8 +86,12 @@ class Summary:
         where = "; lines: counted in the cycles {:,} to {:,}".format(*self.window) if self.window is not None else ""
         lines += [f"    {run.name}: {run.machine}, {run.cycles:,} cycles, {run.change(self.cycles)}; "
                   f"{run.unit} {run.filled:.1%}" for run in self.runs]
-        return "\n".join([*lines, f"    floors: {floors} of the cycles",
-                          f"    100 % = {self.resident:,} warp-cycles of resident warps, or {self.cycles:,} cycles{where}"])
+        lines += [f"    floors: {floors} of the cycles",
+                  f"    100 % = {self.resident:,} warp-cycles of resident warps, or {self.cycles:,} cycles{where}"]
+        if width <= MARGIN:
+            return "\n".join(lines)
+        return "\n".join(part for line in lines for part in wrap(
+            line, width, subsequent_indent=" " * (6 if line.startswith(" " * 6) else 4), drop_whitespace=True))
 
 
 def summary_of(facts: Facts, table: LineTable | None = None, ended: bool = True) -> Summary:

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from rfview.render import summary
+from rfview.render.panels import PANELS
 from rfview.render.scene import Progress, Scene
+from rfview.screens.scenes.source import SceneSource
 from rfview.sessions.session import Session
 from rfview.sessions.summary.floors import Floor
 from rfview.sessions.summary.rules import LIMITS
@@ -36,9 +38,40 @@ def text(made: Summary | Progress | None, width: int, height: int, chosen: int =
 def test_sentences_have_place_and_lift_and_the_floors_are_there_at_each_size(size: tuple[int, int]) -> None:
     drawn = text(MADE, *size, chosen=1)
     assert "100 % = 4,000" in drawn or size[0] == 40
-    assert "1  LD/ST limits this run" in drawn and "less work" in drawn
+    assert "1  LD/ST limits this run" in drawn and "an edit" in drawn and ("less work" in drawn or size[0] == 40)
     assert "▸ 2  mm.cu:11 sends" in drawn or size[1] == 8
     assert "LD/ST 98.7 %" in drawn or "FLOORS" in drawn or size[0] == 40
+
+
+@pytest.mark.parametrize("size", [(80, 18), (120, 20), (60, 18)])
+def test_with_little_room_the_chosen_sentence_keeps_all_its_parts(size: tuple[int, int]) -> None:
+    many = replace(MADE, sentences=tuple(replace(one, text=f"Sentence {at}: {one.text}", lift=f"lift {at} " + "word " * 20 + f"end{at}",
+                                                 source=f"source {at};", place="mm.cu:11")
+                                         for at, one in enumerate(SENTENCES * 2 + SENTENCES[:1])))
+    for chosen in range(5):
+        drawn = text(many, *size, chosen=chosen)
+        assert all(f"Sentence {at}" in drawn for at in range(5))
+        assert f"lift {chosen}" in drawn and f"end{chosen}" in drawn and f"source {chosen};" in drawn, "not cut"
+
+
+def test_text_is_wrapped_to_a_terminal_and_otherwise_left_alone() -> None:
+    made = replace(MADE, sentences=(replace(SENTENCES[0], text="word " * 40 + "end.", lift="lift " * 30),))
+    assert max(map(len, made.text().splitlines())) > 200
+    wrapped = made.text(60).splitlines()
+    assert max(map(len, wrapped)) <= 60 and " ".join(" ".join(wrapped).split()) == " ".join(made.text().split())
+    assert wrapped[1].startswith("    word")
+
+
+def test_lines_say_that_they_are_being_counted() -> None:
+    with open_bundled(SHOWN) as session:
+        session.goto("50%")
+        scene = SceneSource(session).scene().at(panel="lines")
+        drawn = "\n".join(line.plain for line in PANELS["lines"].paint(scene, 120, 30))
+        assert scene.costs is None and "counting who waited for whom" in drawn and "being counted" in drawn
+        assert "of 0" not in drawn and "no warp has been there" not in drawn
+        session.goto("start")
+        drawn = "\n".join(line.plain for line in PANELS["lines"].paint(SceneSource(session).scene().at(panel="lines"), 120, 30))
+        assert "no warp has been there yet" in drawn and "counting" not in drawn
 
 
 def test_the_kernels_last_runs_are_beside_this_one_at_each_size() -> None:
