@@ -176,9 +176,12 @@ class KeyReader(Keys):
 
 
 def token_of(key: str, character: str | None) -> str:
-    """Return the token of a key event: the character if it is printable, else Textual's key name."""
+    """Return the token of a key event: the character if it is printable, else Textual's key name.
+
+    A line feed is Enter: a terminal sends it for what is typed before a screen has set it up.
+    """
     if character and len(character) == 1 and character.isprintable() and character != " " and not key.startswith(
         ("alt+", "ctrl+")
     ):
         return character
-    return key
+    return "enter" if key == "ctrl+j" else key

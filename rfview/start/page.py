@@ -162,8 +162,10 @@ def _item(name: str, item: Item, number: int, width: int, *, is_chosen: bool, is
         curve = max(0, min(CURVE, width - 44)) if is_tall else 0
         end = width - curve - 2 if curve else width - 1
         if not is_tall:
-            row.add(cut(item.name, 24), "bold").at(30, cut(item.more[0][0], max(0, width - 62)), "text")
-            row.right(width - 20, item.more[0][1], "dim").right(width - 1, item.right or item.more[1][0], "dim")
+            (what, where), last = item.more[0], item.right or item.more[1][0]
+            free = width - (20 + len(where) if where else 1 + len(last)) - 32     # up to what is at the right
+            row.add(cut(item.name, 24), "bold").at(30, cut(what, max(0, free)), "text")
+            row.right(width - 20, where, "dim").right(width - 1, last, "dim")
             return [row.line()]
         row.add(cut(item.name, 24), "bold").right(end, item.right, "text").to(end + 1)
         rows = [row.cells(_curve(item.issued, curve, "fg:issued")).line()]

@@ -556,6 +556,7 @@ def test_sequences_counts_and_letters() -> None:
 def test_labels_and_tokens() -> None:
     assert key_label("ctrl+o") == "Ctrl+o" and key_label("m *") == "m a" and key_label("g g") == "gg"
     assert key_label("right") == "→" and key_label("f5") == "F5" and Keys().label("step") == "s S"
+    assert token_of("enter", "\r") == token_of("ctrl+j", "\n") == "enter", "a line feed comes for what was typed ahead"
     assert token_of("S", "S") == "S" and token_of("space", " ") == "space" and token_of("alt+o", None) == "alt+o"
 
 

@@ -115,6 +115,19 @@ def drive(test: Callable[[StartApp, Callable[..., Awaitable[None]]], Awaitable[N
     return app
 
 
+@pytest.mark.parametrize("where", ["", "at 12,345"])
+def test_a_recordings_run_is_cut_only_for_what_stands_beside_it(where: str) -> None:
+    what = "a b c d e f g h i j k l m n o p q r s t u v w x y z"
+    item = items.Item("run.rfs", more=((what, where), ("", "")), right="16,384 cycles", words=("replay", "run.rfs"))
+    page = Page()
+    page.lists["RECORDINGS"] = [item]
+    row = next(line.plain for line in lines(page, 80, 24, Keys()) if "run.rfs" in line.plain)
+    shown = what if what in row else row[30:].split("…")[0] + "…"
+    assert row.rstrip().endswith("16,384 cycles") and where in row
+    after = row[30 + len(shown):].removesuffix(" ")
+    assert what in row or len(after) - len(after.lstrip()) <= 4, "no free cells beside what is cut"
+
+
 def test_keys_choose_and_enter_leaves_with_the_command(folder: Path) -> None:
     async def recording(app: StartApp, press: Callable[..., Awaitable[None]]) -> None:
         names = [item.name for item in app.main.page.lists["RECORDINGS"]]
