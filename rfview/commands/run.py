@@ -86,11 +86,15 @@ def run(args: argparse.Namespace) -> int:
     is_bad = summary["verified"] is False or bool(simulator.reports)
     words = of_simulator(simulator, findings is None, marks or ()) if simulator.cycle else None
     summary["summary"] = words.data() if words is not None else None
-    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
     if findings is not None:
         summary["check"] = findings.as_dict()
-    print(json.dumps(summary) if args.json else text_of(summary) + (f"\n{words.text(width)}" if words is not None else ""))
+    print(json.dumps(summary) if args.json else text_of(summary) + (f"\n{words.text(width())}" if words is not None else ""))
     return 1 if is_bad or (findings is not None and findings.found) else 0
+
+
+def width() -> int:
+    """Return the columns of the terminal that is printed to; 0 without one."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
 
 
 def about_energy(simulator: Simulator, energy: Mapping[str, float]) -> dict[str, Any]:

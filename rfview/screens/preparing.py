@@ -80,7 +80,8 @@ class PreparingApp(HostApp, Generic[Result]):
 
     def __init__(self, work: Callable[[Progress], Result], heading: str, ascii_only: bool):
         super().__init__(Palette(choose_theme(None, dict(os.environ)), ascii_only))
-        self.work, self.result = work, None
+        self.work = work
+        self.result: Result | None = None
         self.main: Any = PreparingScreen(self.strips, heading)
 
     def on_mount(self) -> None:

@@ -167,7 +167,8 @@ def groups_of(folder: Path, request: Request, keys: Collection[str] | None = Non
             ends = [_relative(end, base, request) for end in ends]
             if base is not None:
                 absolute.setdefault(_label(request.x, _named(row, request.x)), []).append(base)
-            if row["design"] == request.base and "design" in request.by:
+            if row["design"] == request.base and ("design" in request.by or NONE in [
+                    group(row, name) for name in (*request.x, *request.by)]):
                 continue        # its bars would all be 1
         if value is not None and math.isfinite(value):
             known = [value, *(end for end in ends if end is not None)]
@@ -334,14 +335,19 @@ def group(row: Mapping[str, Any], name: str) -> Any:
     return NONE if value is None else str(value) if isinstance(value, dict) else value
 
 
+class Lacking(str):
+    """A run's design, where it has no value of the one parameter by which runs are grouped."""
+
+
 def _named(row: Mapping[str, Any], names: tuple[str, ...]) -> tuple[Any, ...]:
-    return tuple(group(row, name) for name in names)
+    values = tuple(group(row, name) for name in names)
+    return (Lacking(row["design"]),) if values == (NONE,) else values
 
 
 def _label(names: tuple[str, ...], values: tuple[Any, ...]) -> str:
     """Return a group as a label; numbers with the last part of their name, parameters that a design lacks left out."""
-    parts = [f"{name.rpartition('.')[2]}={value}" if name not in (*GROUPS, "launch") else str(value)
-             for name, value in zip(names, values, strict=True) if value != NONE or len(names) == 1]
+    parts = [f"{name.rpartition('.')[2]}={value}" if name not in (*GROUPS, "launch") and not isinstance(value, Lacking) else
+             str(value) for name, value in zip(names, values, strict=True) if value != NONE]
     return " ".join(parts)
 
 

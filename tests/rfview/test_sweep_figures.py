@@ -110,6 +110,18 @@ def test_a_facet_is_a_figure_for_each_value_relative_to_the_base_that_lacks_it(
     assert "did you mean 'mine.width'" in capsys.readouterr().err
 
 
+def test_a_design_without_the_parameter_is_named_and_the_base_is_no_series_of_its_own(tmp_path: Path) -> None:
+    more = [{"kernel": kernel, "design": "my", "cycles": cycles * times, "settings": {"my.slow": str(times)}}
+            for kernel, cycles in (("k1", 100), ("k2", 1000)) for times in (1, 2)]
+    where = filled(tmp_path, *more)
+    plain = groups(where, "kernel,cycles,my.slow")
+    assert set(plain.series) == {"slow=1", "slow=2", "sram", "stt", "rfc"} and plain.series[:2] == ("slow=1", "slow=2")
+    assert plain.cells["k1", "sram"].value == 100 and plain.cells["k2", "rfc"].value == 500
+    ratios = groups(where, "kernel,speed,my.slow", base="sram", geomean=True)
+    assert set(ratios.series) == {"slow=1", "slow=2", "stt", "rfc"} and ratios.means["slow=2"] == pytest.approx(0.5)
+    assert "sram" not in groups(where, "my.slow,speed,kernel", base="sram").places
+
+
 def test_rows_of_another_engine_or_level_are_not_mixed(tmp_path: Path) -> None:
     folder = filled(tmp_path, {"kernel": "k1", "design": "stt", "cycles": 7, "engine": "other"})
     with pytest.raises(InputError, match="engine has 2 values for k1 stt"):
