@@ -43,7 +43,21 @@ STATEMENTS = ("EXIT", "BRA 0x0", "BRA 0x10", "BRA 0x7fffff0", "BRX R2 -0x10", "B
               "RET.REL.NODEC R2 0x0", "YIELD", "NANOSLEEP 0x10", "DEPBAR.LE SB0, 0x0", "LDG.E R2, [R2.64]", "STG.E [R2.64], R5",
               "LDS.128 R4, [R3]", "STL [R1], R4", "ATOMG.E.ADD.STRONG.GPU PT, R4, [R2.64], R5", "SHFL.BFLY PT, R4, R5, 0x1, 0x1f",
               "VOTE.ANY R4, PT, P0", "R2UR UR4, R2", "S2R R0, SR_TID.X", "BMOV.32.CLEAR R4, B0", "P2R R4, PR, RZ, 0x7f", "BPT.TRAP 0x1",
+              "TEX.SCR.LL R6, R4, R4, R6, 0x0, 0x58, 2D", "TEX.B.LL R6, R4, R8, R4, ARRAY_CUBE", "TLD.LZ RZ, R4, R2, UR4, 3D, 0x5",
+              "TLD4.SCR.A R6, R4, R4, R5, 0x0, 0x58, 2D", "TXD.B R6, R4, R4, R8, ARRAY_2D", "TXQ.B RZ, R4, R2, TEX_HEADER_DIMENSION, 0x3",
+              "SULD.D.BA.3D.128.STRONG.SM R4, [R2], R6", "SUST.D.BA.2D_ARRAY.STRONG.SM.TRAP [R2], R4, 0x0, 0x58",
+              "SYNCS.EXCH.64 URZ, [UR4], UR6", "SYNCS.ARRIVE.TRANS64.A1T0 R2, [UR4], RZ", "SYNCS.PHASECHK.TRANS64 P0, [R2+URZ], R5",
+              "ARRIVES.LDGSTSBAR.64.TRANSCNT [UR4]", "BRXU UR4, -0x10", "R2UR.OR P0, UR5, R3", "LDGSTS.E [R2], [R4.64]",
               "KILL", "ERRBAR", "MOV R254, 0x1", "IMAD.WIDE R254, R2, R3, R4", "LDC.64 R2, c[0x3][R2]", "ULDC UR4, c[0x0][0xfffc]")
+
+
+# lines that are no instructions, with counts and places that no listing has
+DIRECTIVES = (".registers 0", ".registers 256", ".registers 99999999999", ".shared 4294967295", ".shared 1000000000000", ".local 4294967295",
+              ".local 70000000000", ".barriers 1000", ".threads 0", ".params 0xffffffff", ".param 0xfffffff8 8 u64 far", ".param 0x0 4294967295 b8 big",
+              ".param 0x0 8 u64 again", ".bank 0 16", ".bank 3 99999999999", ".bank 99 16", ".bytes 0xfffffff0 00", ".bytes 0x0 zz",
+              ".address 0x0 nothing 0x0", ".address 0x7ffffff8 k 0x0", ".global 4294967295 4 huge", ".global 0 0 none", ".const 0 99999999 name 0x0",
+              ".label again 0x10", ".label far 0xfffffff0", ".func again", ".func again", ".entry again", ".target sm_10", ".target sm_99999",
+              ".address_size 32", ".file 1 \"\"")
 
 
 @functools.cache
@@ -123,7 +137,9 @@ def _other(chance: random.Random, token: str, is_alike: bool) -> str:
 
 
 def _inserted(chance: random.Random) -> str:
-    """Return a line with an instruction."""
+    """Return a line with an instruction, or a directive."""
+    if chance.random() < 0.3:
+        return chance.choice(DIRECTIVES)
     guard = chance.choice(("", "", "@P0 ", "@!P1 ", "@!PT "))
     return (f"0000 B------:R-:W{chance.choice('-0125')}:-:S{chance.choice(('00', '01', '05', '15'))} "
             f"{guard}{chance.choice(STATEMENTS)}")
