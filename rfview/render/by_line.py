@@ -63,11 +63,21 @@ def paint(picture: ByLinePicture, width: int, height: int, hints: Sequence[tuple
     """Return the whole screen: exactly `height` lines; the lower half is one table where there is little room."""
     is_tall, is_wide = height >= TALL, width >= WIDE
     above, rows = _rows(picture, width, height)
-    words = wrap(" ".join(picture.sentences), width - 3)[: above - 1 - is_tall]
+    words = _said(picture.sentences, width - 3, above - 1 - is_tall)
     lines = [status_line(picture, width), *(_words(text, at == 0, width) for at, text in enumerate(words))]
     lines = [*fill(lines, width, above), *table(picture, width, rows), *([Row(width).line()] if is_tall else [])]
     lines += lower_half(picture, width, height - 2 - len(lines), is_wide, is_tall)
     return [*fill(lines, width, height - 2), message_line(picture, width), hint_row(width, hints)]
+
+
+def _said(sentences: Sequence[str], width: int, rows: int) -> list[str]:
+    """Return as many whole sentences as there are rows for, the first of them in any case."""
+    for count in range(len(sentences), 0, -1):
+        words = wrap(" ".join(sentences[:count]), width)
+        if len(words) <= rows:
+            return words
+    words = wrap(" ".join(sentences[:1]), width)
+    return [*words[: rows - 1], cut(" ".join(words[rows - 1 :]), width)] if words else []
 
 
 def _rows(picture: ByLinePicture, width: int, height: int) -> tuple[int, int]:

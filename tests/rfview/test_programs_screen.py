@@ -49,6 +49,18 @@ def live(folder: Path) -> tuple[Session, argparse.Namespace]:
     return session, args
 
 
+@pytest.mark.parametrize("width", [40, 77, 117, 400])
+@pytest.mark.parametrize("rows", [1, 2, 3])
+def test_only_whole_sentences_are_said_and_a_long_first_one_is_cut_with_a_mark(width: int, rows: int) -> None:
+    sentences = ("B is 3.5 times as fast.", "mm.cu:11 holds up 3,482,457 warp-cycles less: 2.0 cache lines an access instead of 16.0.",
+                 "In B mm.cu:13 waits most, 66% of the resident warp-cycles: long_scoreboard 100% of that.")
+    words = by_line._said(sentences, width, rows)
+    assert 0 < len(words) <= rows and all(len(text) <= width for text in words)
+    assert " ".join(words) in {" ".join(sentences[:count]) for count in (1, 2, 3)}
+    long = by_line._said(("word " * 900 + "end.",), width, rows)
+    assert len(long) == rows and long[-1].endswith("…") and by_line._said((), width, rows) == []
+
+
 @pytest.mark.parametrize("size", [(120, 40), (80, 24), (160, 60)])
 def test_two_programs_are_shown_by_line_with_edits_marked(size: tuple[int, int], recordings: list[str]) -> None:
     async def test(shown: Any) -> None:
