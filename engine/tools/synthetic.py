@@ -19,6 +19,7 @@ import numpy as np
 
 from rfview.engine.errors import InputError
 from rfview.engine.program import NO_REG
+from rfview.engine.wording import plural
 
 LANES = 32
 MAX_WARPS_PER_CTA = 8
@@ -225,7 +226,8 @@ def launch(pattern: Pattern, name: str, expected: bool = True) -> str:
 def text_of(pattern: Pattern) -> str:
     """Return the pattern as a sentence."""
     text = (f"{pattern.warps} warps, {pattern.rounds} rounds of {pattern.instructions} instructions: sources "
-            f"{pattern.reuse} instructions old, {pattern.stride} registers apart, {pattern.values} values")
+            f"{plural(pattern.reuse, 'instruction')} old, {plural(pattern.stride, 'register')} apart, "
+            f"{plural(pattern.values, 'value')}")
     for name, word in (("loads", "load"), ("shared", "load from shared memory"), ("divergence", "run on half the lanes")):
         if getattr(pattern, name):
             text += f", {getattr(pattern, name):.0%} {word}"

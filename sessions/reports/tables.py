@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from rfview.engine.errors import InputError
 from rfview.engine.plugin.assumed import ASSUMED
+from rfview.engine.stalls import NO_WARP
 from rfview.engine.state import NONE8
 from rfview.engine.wording import aligned, energy_text
 from rfview.sessions.expressions.ptx_names import kernel_name, names_at
@@ -68,17 +69,18 @@ def banks(session: Session, text: str) -> Report:
 
 
 def stalls(session: Session, text: str) -> Report:
-    """Count the warps per state in the last cycle, and warp-cycles since the start."""
-    snapshot = session.snapshot()
-    total = snapshot.sm["stall_total"]
-    whole = max(1, int(total.sum()))
-    now = snapshot.sm["state_count"]
+    """Count the warps per state in the last cycle, and warp-cycles since the start: shares of those of resident warps."""
+    snapshot, names = session.snapshot(), session.info.stall_names
+    total, now = snapshot.sm["stall_total"], snapshot.sm["state_count"]
+    resident = sum(int(total[code]) for code, name in names.items() if name not in NO_WARP)
     data: list[dict[str, Any]] = [
-            {"state": name, "now": int(now[code]), "total": int(total[code]), "share": float(total[code]) / whole}
-            for code, name in session.info.stall_names.items() if total[code] or now[code]]
-    data.sort(key=lambda entry: -entry["total"])
-    rows = [[e["state"], e["now"], e["total"], f"{e['share']:.1%}"] for e in data]
-    return table(["state", "warps now", "warp-cycles", "share"], rows), data
+            {"state": name, "now": int(now[code]), "total": int(total[code]),
+             "share": None if name in NO_WARP else float(total[code]) / max(1, resident)}
+            for code, name in names.items() if total[code] or now[code]]
+    data.sort(key=lambda entry: (entry["share"] is None, -entry["total"]))
+    rows = [[e["state"], e["now"], e["total"], "" if e["share"] is None else f"{e['share']:.1%}"] for e in data]
+    text = table(["state", "warps now", "warp-cycles", "share"], rows)
+    return f"{text}\n100 % = {resident:,} warp-cycles of resident warps", data
 
 
 def breakpoints(session: Session, text: str) -> Report:

@@ -291,3 +291,15 @@ def test_statistics_name_the_lines_that_caused_most_and_why() -> None:
         text = execute(session, "stats").text
         assert "caused by" in text and counted.holders[0].text in text
         assert held.holders(session, 0, held.FARTHEST + 1) is None
+
+
+def test_info_stalls_has_the_one_denominator() -> None:
+    with open_session(Path(__file__).resolve().parents[2] / "rfview" / "learn" / "recorded" / "drain.rfs") as session:
+        session.goto("60%")
+        answer = execute(session, "info stalls")
+        rows = {row["state"]: row for row in answer.data["stalls"]}
+        shares = [row["share"] for row in rows.values() if row["share"] is not None]
+        resident = stats(session).resident
+        assert sum(shares) == pytest.approx(1) and f"100 % = {resident:,} warp-cycles of resident warps" in answer.text
+        assert rows["wb_drain"]["share"] == pytest.approx(rows["wb_drain"]["total"] / resident)
+        assert rows["no_cta"]["share"] is None and rows["no_cta"]["total"] > 0
