@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any
@@ -21,6 +22,8 @@ from rfview.engine.sass.refusal import sentence
 from rfview.engine.sass.table import row_of
 
 SHARED = frozenset("LDS STS ATOMS REDS LD ST ATOM RED LDGSTS SYNCS".split())
+NAME = re.compile(r"[^\s`'()+,]+")
+JUMPS = ("CALL", "JMP", "BRX")
 USER_BANK = 3       # of __constant__ variables
 LOCAL_ALIGN = 16
 STACK_BYTES = 8192      # assumed: per thread, where functions are called; ptxas does not say how deep
@@ -75,9 +78,7 @@ def module_of_listing(text: str, path: str) -> Module:
 
 def kernel_of(listing: Listing, entry: Function, path: str) -> Kernel:
     """Lower one kernel. Raises SassError that names the line of what is not executed."""
-    functions = [entry]
-    if calls(listing, entry):
-        functions += [function for function in listing.functions if not function.is_entry]
+    functions = reached(listing, entry)
     banks = [*listing.banks, *(bank for function in functions for bank in function.banks)]
     functions += driver.called(listing, functions, banks, path)
     starts: dict[str, int] = {}
@@ -131,13 +132,26 @@ def variables_of(listing: Listing, bank: Bank) -> tuple[tuple[str, int, int], ..
                  and variable.offset + variable.size <= len(bank.data))
 
 
-def calls(listing: Listing, entry: Function) -> bool:
-    """Return whether a kernel may call functions with code of their own: it names one, or calls through registers."""
-    names = {function.name for function in listing.functions if not function.is_entry}
-    return bool(names) and any(
-        instruction.opcode.startswith(("CALL", "JMP", "BRX")) and (
-            set(instruction.operands) & names or any(operand[:1] == "R" for operand in instruction.operands))
-        for instruction in entry.code)
+def reached(listing: Listing, entry: Function) -> list[Function]:
+    """Return a kernel and the functions with code of their own that it may call, in the listing's order.
+
+    It may call those that its code names, and, if it jumps through registers, those whose addresses are data. Others may
+    read constants that only the kernels calling them have.
+    """
+    others = {function.name: function for function in listing.functions if not function.is_entry}
+    held = [reloc[1] for owner in (*listing.variables, *listing.banks, *entry.banks) for reloc in owner.relocs]
+    found, left = {entry.name}, [entry]
+    while others and left:
+        function = left.pop()
+        names: set[str] = set()
+        for instruction in function.code:
+            names.update(word for operand in instruction.operands for word in NAME.findall(operand))
+            if instruction.opcode.startswith(JUMPS) and any(word[:1] in "RU" for word in instruction.operands):
+                names.update(held)
+        for name in names & others.keys() - found:
+            found.add(name)
+            left.append(others[name])
+    return [entry, *(function for name, function in others.items() if name in found)]
 
 
 def needs_stack(functions: list[Function]) -> bool:

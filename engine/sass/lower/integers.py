@@ -246,9 +246,7 @@ def absolute_difference(form: Form, draft: Draft) -> None:
 
 
 def packed_distance(form: Form, draft: Draft) -> None:
-    """VABSDIFF4: |a - b| of four bytes; .ACC: the sum of them and c."""
-    if not form.has("ACC") and not is_zero(form.c):
-        raise NotExecuted("with a third operand, but without .ACC")
+    """VABSDIFF4: |a - b| of four bytes; .ACC: the sum of them and c, which has no effect otherwise (PTX manual)."""
     packed(form, draft, isa.PACKED_DISTANCE, flags=isa.PACKED_SUM * form.has("ACC"))
 
 

@@ -62,6 +62,7 @@ def one(text: str) -> np.void:
     ("DMMA.8x8x4 R8, R2, R4, R12", isa.OP_PRODUCT, {"aux": isa.PRODUCT_F64, "src": {1: 3, 3: 5, 5: 13, 9: 15}, "num_dst": 4}),
     ("VIADD.16x2 R7, -R2, RZ", isa.OP_PACKED, {"aux": 16 | isa.PACKED_SUB << isa.PACKED_SHIFT, "src": {2: 2}, "imm_mask": 0b10001}),
     ("VIMNMX.U16x2 R3, P0, P1, R4, R5, !PT", isa.OP_PACKED, {"aux": 16 | isa.PACKED_MAX << isa.PACKED_SHIFT, "pdst": [0, 1]}),
+    ("VABSDIFF4.U8 R4, R5, R6, R7", isa.OP_PACKED, {"aux": 8 | isa.PACKED_DISTANCE << isa.PACKED_SHIFT}),
     ("IDP.2A.HI.S16.U8 R9, R6, R3, R8", isa.OP_DP2A, {"aux": 5}),
     ("HADD2.F32 R4, R5.H0_H0, -RZ.H0_H0", isa.OP_CVT, {"src": {0: 5}, "modify": [isa.PART_H0_H0 << isa.PART_SHIFT, 0, 0]}),
     ("HADD2.F32 R4, -RZ, R5.H1_H1", isa.OP_CVT, {"modify": [isa.PART_H1_H1 << isa.PART_SHIFT, 0, 0]}),
@@ -157,7 +158,6 @@ def test_an_access_names_its_address_and_data(text, fields):
     ("UBLKCP.S.G [UR4], [UR6], UR8", "UBLKCP is not executed (asynchronous copies); Fermi's core"),
     ("HMMA.16816.F32 R4, R8, -R12, R4", "HMMA with operand -R12 is not executed"),
     ("HADD2.F32 R4, R5.H0_H0, R6.H0_H0", "HADD2 but as HADD2.F32 with -RZ is not executed"),
-    ("VABSDIFF4.U8 R4, R5, R6, R7", "VABSDIFF4 with a third operand, but without .ACC is not executed"),
     ("IADD3.FOO R4, R5, R6, RZ", "IADD3 with .FOO is not executed"),
     ("MOV.SPREAD R4, R5", "MOV with .SPREAD is not executed"),
     ("IADD3 R4, R5", "IADD3 with operands R4, R5 is not executed"),
@@ -200,6 +200,18 @@ def test_a_kernel_that_calls_functions_has_a_stack():
     assert kernel.local_bytes == 8192 + 16
     assert kernel.functions == (("k", 0), ("f", 2))
     assert [int(kernel.insts["target"][pc]) for pc in (0, 2)] == [2, 2]
+
+
+def test_a_kernel_has_the_functions_that_it_may_call_and_no_others():
+    called = "".join(f".func {name}\n{{}}" for name in "fgh")
+    text = HEAD + (f"0000 {PLAIN} CALL.REL.NOINC g\n0010 {PLAIN} EXIT\n.entry l\n.params 0x160\n0000 {PLAIN} CALL.REL.NOINC R2 0x0\n"
+                   f"0010 {PLAIN} EXIT\n") + called.format(
+        f"0000 {PLAIN} MOV R4, c[0x2][0x0]\n0010 {PLAIN} RET.REL.NODEC R4 0x0, f\n",       # a constant of kernels that call f alone
+        f"0000 {PLAIN} CALL.ABS.NOINC h\n", f"0000 {PLAIN} RET.REL.NODEC R4, h\n")
+    text = text.replace(".bank 3 16\n", ".bank 3 16\n.address 0x0 h 0x0\n").replace(" 0x0, f", ", f").replace("R2 0x0", "R2")
+    kernels = module_of_listing(text, "k.sass").kernels
+    assert [name for name, _ in kernels["k"].functions] == ["k", "g", "h"]
+    assert [name for name, _ in kernels["l"].functions] == ["l", "h"], "through a register: the one whose address is data"
 
 
 @pytest.mark.parametrize("text, places", [
