@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Iterable
 from contextlib import suppress
+from typing import Any
 
 from rfview.engine import IMPORT_ROOT
 from rfview.engine.defaults import PAPER
@@ -27,7 +28,7 @@ def compile_machines(machines: Iterable[tuple[str, str]], workers: int, say: Pro
     from rfview.engine.plugin.variants import SUBCORE   # likewise
     from rfview.engine.simulator import engine_hash     # imports numba
 
-    known = {}
+    known: dict[Any, list[str]] = {}
     for variant, preset in machines:
         with suppress(InputError):
             built = selection.select(variant, PAPER, preset, {}, engine_hash=engine_hash()).built
