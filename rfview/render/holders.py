@@ -60,16 +60,20 @@ def sentences(scene: Scene, width: int) -> list[Line]:
     if not resident or caused.max() < LEAST_SHARE * resident:
         return []
     most, victim = int(caused.argmax()), int(waits.argmax())
-    states = [scene.look(code).name for _, code, _ in causes.waiters_of(most)]
-    who = f"no instruction ({states[0]})" if most == causes.size else name_of(scene, most)
-    first = f"{who} holds up {percent(int(caused[most]), resident)} of the warp-cycles of resident warps"
-    first += sends(causes, most) if most < causes.size else ""
+    share = f"{percent(int(caused[most]), resident)} of the warp-cycles of resident warps"
+    if most < causes.size:
+        first = f"{name_of(scene, most)} holds up {share}{sends(causes, most)}"
+    else:
+        look = scene.look(causes.waiters_of(most)[0][1])
+        first = f"{share} wait for no instruction; most: {look.name}{f' ({look.meaning})' if look.meaning else ''}"
+    if len(first) > width - 3:
+        first = first.replace(" of resident warps", "", 1)
     rows = [Row(width).add(" ").add(cut(f"{first}.", width - 2), "bold")]
     held: dict[int, int] = {}
     for count, _, holder in causes.holders_of(victim):
         held[holder] = held.get(holder, 0) + count
     holder = max(held, key=lambda one: held[one])
-    whom = "itself" if holder == victim else name_of(scene, holder)
+    whom = "itself" if holder == victim else "no instruction" if holder == causes.size else name_of(scene, holder)
     rows.append(Row(width).add(" ").add(cut(
         f"{name_of(scene, victim)} waits most, {percent(int(waits[victim]), resident)}; "
         f"{percent(held[holder], int(waits[victim]), 0)} of that for {whom}.", width - 2), "text"))

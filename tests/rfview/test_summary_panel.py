@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from rfview.render import summary
+from rfview.render import holders, summary
 from rfview.render.panels import PANELS
 from rfview.render.scene import Progress, Scene
 from rfview.screens.scenes.source import SceneSource
+from rfview.sessions.lines.counts import count_instructions
 from rfview.sessions.session import Session
 from rfview.sessions.summary.floors import Floor
 from rfview.sessions.summary.rules import LIMITS
@@ -72,6 +74,20 @@ def test_lines_say_that_they_are_being_counted() -> None:
         session.goto("start")
         drawn = "\n".join(line.plain for line in PANELS["lines"].paint(SceneSource(session).scene().at(panel="lines"), 120, 30))
         assert "no warp has been there yet" in drawn and "counting" not in drawn
+
+
+@pytest.mark.parametrize("width", [80, 160])
+def test_waits_for_no_instruction_are_said_to_be_that(width: int) -> None:
+    with open_bundled(SHOWN) as session:
+        session.goto(20)
+        counts = count_instructions(session.timeline, 0, 20)
+        table = session.lines
+        nobody = replace(counts.causes, holder=np.full_like(counts.causes.holder, counts.causes.size))
+        lines = replace(counts, causes=nobody.grouped(np.where(table.of_pc < 0, len(table.lines), table.of_pc), len(table.lines) + 1))
+        scene = SceneSource(session).scene().at(costs=(counts, lines), lines=table)
+        said = " ".join(line.plain.strip() for line in holders.sentences(scene, width))
+    assert "of the warp-cycles" in said and "wait for no instruction; most: " in said and "that for no instruction." in said
+    assert "nobody" not in said and "holds up" not in said
 
 
 def test_the_kernels_last_runs_are_beside_this_one_at_each_size() -> None:
