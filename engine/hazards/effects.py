@@ -27,7 +27,7 @@ COUNTED_DOUBLE = frozenset({75, 80, 86, 87, 89, 120})
 OWN_DOUBLE = frozenset({80})
 # .. in which the two words of IMAD.WIDE, and of the addend of it and IMAD.HI, are two cycles apart (mined)
 LATE_WIDE = frozenset({90, 120})
-EARLY_VOTE = frozenset({75})    # in which uniform instructions read a vote's predicate as soon as a register (mined)
+EARLY_VOTE = {75: 2, 90: 1}     # cycles until uniform instructions can read a vote's predicate, where they are fewer (mined)
 
 TEXTURE_PIPE = len(CLASSES)
 TEXTURE_UNIT = (isa.OP_TEX, isa.OP_SULD, isa.OP_SUST)       # their registers are read when they leave the queue (B11.5)

@@ -6,7 +6,7 @@ gave to Mesa's NAK (RULES.md, B11.8). Where ptxas's code has no such pair, the b
 
 from __future__ import annotations
 
-from rfview.engine.hazards.effects import FIRST_ACCESS, PREDICATE, TEXTURE_PIPE, UNIFORM, Effects
+from rfview.engine.hazards.effects import EARLY_VOTE, FIRST_ACCESS, PREDICATE, TEXTURE_PIPE, UNIFORM, Effects
 from rfview.engine.machine.cores.subcore.state import CLASSES
 
 FMA = ("fma", "imad", "wide", "wide.late")
@@ -73,7 +73,7 @@ def _column(consumer: Effects, role: str) -> int:
 def _of_predicate(producer: Effects, consumer: Effects, role: str, sm: int) -> int:
     is_condition = role == "guard" or consumer.is_control
     if producer.kind == "uniform.vote" and consumer.kind == "uniform" and not is_condition:
-        return UNIFORM_CYCLES
+        return EARLY_VOTE[sm]
     if producer.kind in ("uniform", "uniform.vote"):
         return UNIFORM_GUARD_CYCLES if is_condition else UNIFORM_PREDICATE_CYCLES
     if producer.kind == "double":

@@ -139,7 +139,9 @@ def reached(listing: Listing, entry: Function) -> list[Function]:
     read constants that only the kernels calling them have.
     """
     others = {function.name: function for function in listing.functions if not function.is_entry}
-    held = [reloc[1] for owner in (*listing.variables, *listing.banks, *entry.banks) for reloc in owner.relocs]
+    relocs = (*(variable.relocs for variable in listing.variables),
+              *(bank.relocs for bank in (*listing.banks, *entry.banks)))
+    held = [symbol for some in relocs for _, symbol, _ in some]
     found, left = {entry.name}, [entry]
     while others and left:
         function = left.pop()

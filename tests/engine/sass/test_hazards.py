@@ -87,6 +87,8 @@ OF_PTXAS = [
      (1, "P0", "RAW", 0)),
     (80, "B------:R0:W1:-:S02 FCHK P0, R2, R3; B-1----:R-:W-:-:S05 @P0 EXIT", "B-1", "B0-", (1, "P0", "RAW", 0)),
     (75, "B------:R-:W-:-:S02 VOTEU.ANY UP0, P3; USEL UR7, UR7, 0x8, !UP0", "S02", "S01", (1, "UP0", "RAW", 0)),
+    (90, "B------:R-:W-:-:S01 VOTEU.ANY UP0, P3; USEL UR7, UR7, 0x8, !UP0", "VOTEU.ANY UP0, P3", "UISETP.NE.AND UP0, UPT, UR4, UR5, UPT",
+     (1, "UP0", "RAW", 0)),
     (120, "B------:R-:W-:-:S04 HFMA2 R5, -RZ, RZ, 0/0:00000000; RET.REL.NODEC R4, k", "S04", "S03", (1, "R5", "RAW", 0)),
     (120, "B------:R-:W-:-:S04 IMAD.WIDE.U32 R2, R9, R8, R6; LEA R8, P0, R2, UR4, 0x3", "S04", "S02", (1, "R2", "RAW", 0)),
     (120, "B------:R-:W-:-:S04 CS2UR UR6, SR_GLOBALTIMERLO; UMOV UR6, UR7", "S04", "S01", (1, "UR7", "RAW", 0)),
