@@ -33,9 +33,10 @@ def render_now(scene: Scene, width: int, height: int) -> list[Line]:
     for start in range(0, len(present), 3):
         row = Row(width)
         for column, code in enumerate(present[start : start + 3]):
-            look = scene.look(code)
-            part = Row(cell - 1).add(look.glyph, "st:" + look.role).add(" ").add(look.short[:7], "text")
-            part.right(cell - 1, str(count[code]), "bold" if count[code] == before[code] else "changed")
+            look, number = scene.look(code), str(count[code])
+            part = Row(cell - 1).add(look.glyph, f"st:{look.role}").add(" ")
+            part.add(look.short[: cell - 4 - len(number)], "text")
+            part.right(cell - 1, number, "bold" if count[code] == before[code] else "changed")
             row.to(1 + column * cell).join(part.line())
         lines.append(row.line())
     return fill(lines, width, height)

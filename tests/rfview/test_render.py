@@ -419,6 +419,16 @@ def test_stalls_rows_stay_and_add_up(scene: Scene) -> None:
     assert [line.plain[3:18] for line in other[1:6]] == [line.plain[3:18] for line in stall_lines.render(scene, 39, 7)[1:6]]
 
 
+def test_the_census_cuts_a_name_only_for_its_count(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert scene.now is not None
+    look = Scene.look
+    monkeypatch.setattr(Scene, "look", lambda self, number: replace(look(self, number), short="dispatch"))
+    counts = [int(number) for number in scene.now.count if number]
+    said = text(stall_lines.render_now(scene, 40, 6).copy())
+    assert said.count("dispatch ") == sum(number < 10 for number in counts) and min(counts) < 10 <= max(counts)
+    assert len(re.findall(r"dispatc +\d\d", said)) == sum(number >= 10 for number in counts)
+
+
 def test_the_census_counts_every_warp(scene: Scene) -> None:
     said = text(stall_lines.render_now(scene, 40, 6).copy())
     assert sum(int(n) for n in re.findall(r"(\d+)(?= |$)", said.split("warps", 1)[1])) == NUM_WARPS
