@@ -25,6 +25,8 @@ OTHERS = {"VOTEU": "uniform", "VIADD": "either"}    # either: done by the units 
 COUNTED_DOUBLE = frozenset({75, 80, 86, 87, 89, 120})
 # .. and of them, those with units of their own for it, which read their operands on time
 OWN_DOUBLE = frozenset({80})
+# .. and those in which one without a counter has ended after FAR cycles (mined: chains of DFMA with NOPs between)
+TIMED_DOUBLE = frozenset({120})
 # .. in which the two words of IMAD.WIDE, and of the addend of it and IMAD.HI, are two cycles apart (mined)
 LATE_WIDE = frozenset({90, 120})
 EARLY_VOTE = {75: 2, 90: 1}     # cycles until uniform instructions can read a vote's predicate, where they are fewer (mined)
@@ -125,6 +127,8 @@ def kind_of(text: str, control: int, sm: int) -> str:
         return "wide.late"
     if opcode in OTHERS:
         return f"{OTHERS[opcode]}.vote" if opcode == "VOTEU" and sm in EARLY_VOTE else OTHERS[opcode]
+    if opcode == "I2I" and control >> 5 & 7 == NO_BARRIER:      # on sm_120
+        return "alu"
     name = CLASSES[class_of(text, control)]
     return "uniform.moved" if opcode == "R2UR" and name == "uniform" else name
 

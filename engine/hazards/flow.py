@@ -10,7 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from rfview.engine.hazards.effects import OWN_DOUBLE, PREDICATE, TEXTURE_PIPE, UNIFORM, Effects, Guard, effects_of, name_of
+from rfview.engine.hazards.effects import (OWN_DOUBLE, PREDICATE, TEXTURE_PIPE, TIMED_DOUBLE, UNIFORM, Effects, Guard,
+                                           effects_of, name_of)
 from rfview.engine.hazards.latencies import needed, result_cycles
 from rfview.engine.hazards.paths import Paths, Place
 from rfview.engine.program import Kernel
@@ -194,7 +195,12 @@ class Flow:
             state |= {Key(REUSE, register, pc, operand): Item(0, stale=pc if register in written else -1)
                       for operand, register, stays in own.reuse if stays}
         return {key: item._replace(distance=min(FAR, item.distance + own.gap)) for key, item in state.items()
-                if not (key.what == FIXED and item.distance + own.gap >= FAR)}
+                if not (self._is_timed(key) and item.distance + own.gap >= FAR)}
+
+    def _is_timed(self, key: Key) -> bool:
+        """Return whether enough cycles cover something, without a counter."""
+        other = self.effects[key.pc]
+        return key.what == FIXED or other.kind == "double" and self.sm in TIMED_DOUBLE and not other.write
 
     def _rides(self, own: Effects, key: Key) -> int:
         """Return the counters of an instruction that also cover an earlier one without: queues and pipes are in order."""

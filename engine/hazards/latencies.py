@@ -22,7 +22,7 @@ _BOUNDS = {
     "tensor": ((24, 24, 24, 24, 24, 24), (24, 24, 23, 23, 24, 24)),
     "tensor_half": ((14, 14, 14, 14, 14, 14), (16, 16, 15, 15, 16, 16)),
     "tensor_small": ((10, 10, 10, 10, 10, 10), (13, 13, 12, 13, 13, 13)),
-    "none": ((6, 6, 6, 6, 6, 6), (6, 6, 6, 6, 6, 6)),
+    "none": ((6, 6, 6, 6, 6, 6), (6, 5, 6, 6, 6, 6)),
 }
 ALU, FP, MEMORY, VARIABLE, BRANCH, DOUBLE = range(6)
 UNIFORM_CYCLES, UNIFORM_PREDICATE_CYCLES, UNIFORM_GUARD_CYCLES = 2, 4, 5
