@@ -106,6 +106,11 @@ def guarded() -> Iterator[None]:
         yield
     finally:
         sys.stdout, sys.stderr = before
+        for stream in before:       # Textual's writing thread may have left something for a terminal that is gone
+            try:
+                stream.flush()
+            except (OSError, ValueError, AttributeError):
+                give_up(stream)
 
 
 def _open_closed() -> None:

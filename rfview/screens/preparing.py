@@ -17,7 +17,7 @@ from rfview.keys import Pressed
 from rfview.palette import Palette, choose_theme
 from rfview.render.text import Line, Row, blank, cut, fill, hint_row, progress, title
 from rfview.screens.host import HostApp
-from rfview.widgets.keyed import Handlers, Keyed
+from rfview.widgets.keyed import HELP, Handlers, Keyed, Words
 from rfview.widgets.panel import PanelView, StripCache
 
 Result = TypeVar("Result")
@@ -57,13 +57,14 @@ class PreparingScreen(Keyed, Screen[None]):
         view.place(0, 0, width, height)
         lines = [title(width, self.heading, focus=True), blank(width),
                  Row(width).add(" ").add(cut(self.text, width - 2)).line(), _bar(self.share, width)]
-        view.show([*fill(lines, width, height - 1), hint_row(width, self.keys.hints(("quit", "leave")), "band")])
+        view.show([*fill(lines, width, height - 1), hint_row(width, self.keys.hints(("quit", "leave"), "help"), "band")])
 
     def leave(self, pressed: Pressed) -> None:
         """End without the result."""
         self.app.exit(LEFT)
 
-    HANDLERS: ClassVar[Handlers] = {"quit": leave, "close": leave}
+    HANDLERS: ClassVar[Handlers] = {**HELP, "quit": leave, "close": leave}
+    WORDS: ClassVar[Words] = {"help": "these keys", "quit": "end without the result", "close": "the same"}
 
 
 def _bar(share: float | None, width: int) -> Line:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import subprocess
+import sys
 import termios
 import time
 from dataclasses import replace
@@ -81,6 +83,25 @@ def test_a_signal_ends_the_session_in_order(recording: str, home: dict[str, str]
         assert terminal.end() == code
         came_back(terminal)
     assert Path(recording + ".view.json").exists(), "where the reader was is kept"
+
+
+def test_what_is_left_unwritten_when_the_terminal_vanishes_does_not_change_the_exit_code() -> None:
+    program = """
+import sys
+from rfview import streams
+with streams.guarded():
+    sys.stdin.read()
+    sys.__stdout__.write("x")
+sys.exit(129)
+"""
+    master, slave = os.openpty()
+    buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    process = subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=slave, stderr=slave,
+                               cwd=REPOSITORY, env=buffered)
+    os.close(slave)
+    os.close(master)
+    process.communicate()
+    assert process.returncode == 129
 
 
 def test_a_terminal_that_vanishes_ends_the_session(recording: str, home: dict[str, str]) -> None:
