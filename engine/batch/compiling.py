@@ -17,6 +17,11 @@ from rfview.engine.progress import Progress
 POLL_SECONDS = 0.2
 
 
+def is_whole(words: list[str]) -> bool:
+    """Return whether a machine compiles as a whole, as those on a sub-core do. words: design, and preset of the latter."""
+    return len(words) > 1
+
+
 def compile_machines(machines: Iterable[tuple[str, str]], workers: int, say: Progress) -> None:
     """Compile (variant, preset) pairs that are not yet in the cache, as many at once as there are workers.
 
@@ -38,8 +43,8 @@ def compile_machines(machines: Iterable[tuple[str, str]], workers: int, say: Pro
     running: list[subprocess.Popen[bytes]] = []
     began = time.monotonic()
     while waiting or running:
-        # the first one compiles what all share, in a separate process
-        while waiting and len(running) < (workers if extern.is_ready() else 1):
+        # the first one compiles what all on Fermi's core share, in a separate process
+        while waiting and len(running) < (workers if extern.is_ready() or is_whole(waiting[0]) else 1):
             command = [sys.executable, "-m", "rfview.engine.compile.child", *waiting.pop(0)]
             running.append(subprocess.Popen(command, cwd=IMPORT_ROOT, stdout=subprocess.DEVNULL,
                                             stderr=subprocess.DEVNULL))

@@ -250,3 +250,32 @@ def test_machines_are_compiled_for_their_preset_s_core_and_each_once(monkeypatch
                      lambda part, text: shown.append(part))
     assert started == [["sram", "ampere"], ["sram"], ["stt"]]
     assert shown[-1] == 1.0
+
+
+def test_only_designs_on_fermi_s_core_wait_for_what_these_share(monkeypatch: pytest.MonkeyPatch) -> None:
+    from rfview.engine.compile import extern, warm      # imports numba
+
+    live: set[tuple[str, ...]] = set()
+    together: list[set[tuple[str, ...]]] = []
+
+    class Child:
+        """A compilation that takes a while."""
+
+        def __init__(self, command: list[str], **rest: object) -> None:
+            self.words, self.polls = tuple(command[3:]), 0
+            live.add(self.words)
+            together.append(set(live))
+
+        def poll(self) -> int | None:
+            self.polls += 1
+            if self.polls < 3:
+                return None
+            live.discard(self.words)
+            return 0
+
+    monkeypatch.setattr(warm, "is_ready", lambda dtype: False)
+    monkeypatch.setattr(extern, "is_ready", lambda: False)
+    monkeypatch.setattr(subprocess, "Popen", Child)
+    compile_machines([("sram", "ampere"), ("stt", "ampere"), ("sram", "fermi"), ("stt", "fermi")], 2, lambda part, text: None)
+    assert {("sram", "ampere"), ("stt", "ampere")} in together
+    assert len(together) == 4 and not any({("sram",), ("stt",)} <= both for both in together)
