@@ -22,9 +22,10 @@ _BOUNDS = {
     "tensor": ((24, 24, 24, 24, 24, 24), (24, 24, 23, 23, 24, 24)),
     "tensor_half": ((14, 14, 14, 14, 14, 14), (16, 16, 15, 15, 16, 16)),
     "tensor_small": ((10, 10, 10, 10, 10, 10), (13, 13, 12, 13, 13, 13)),
-    "none": ((6, 6, 6, 6, 6, 6), (6, 5, 6, 6, 6, 6)),
+    "none": ((6, 6, 6, 6, 6, 6), (6, 6, 6, 6, 6, 6)),
 }
 ALU, FP, MEMORY, VARIABLE, BRANCH, DOUBLE = range(6)
+OF_SM_120 = {("half", BRANCH): 4, ("none", FP): 5}      # where it needs fewer
 UNIFORM_CYCLES, UNIFORM_PREDICATE_CYCLES, UNIFORM_GUARD_CYCLES = 2, 4, 5
 MOVED_CYCLES = 13       # until a uniform instruction can read what R2UR of sm_90 moved (of two pairs in other code)
 # of R2UR's predicates, in the loops over the handles of textures: until a result can be read other than as a guard, and from
@@ -32,7 +33,6 @@ MOVED_CYCLES = 13       # until a uniform instruction can read what R2UR of sm_9
 MOVED_PREDICATE_CYCLES, MOVED_OPERAND_CYCLES = 8, 2
 TEXTURE_EARLY = {"half.mma": 1}     # the texture unit reads registers sooner behind these than the rest of variable latency
 WIDE_CYCLES = 2         # between the words of IMAD.WIDE, and of its addend
-HALF_BRANCH, HALF_BRANCH_SM = 4, 120        # of halves to branches, from this architecture on
 HALF_CYCLES = (6, 4)    # between halves; Turing and later
 TENSOR_OPERAND = (6, 7)     # from an instruction of fixed latency to one for tensor cores
 # a predicate as an operand: of FMA a cycle later, but for FMA's own; as a guard or a branch's condition
@@ -49,10 +49,10 @@ def needed(producer: Effects, register: int, consumer: Effects, role: str, sm: i
         return UNIFORM_CYCLES
     if producer.kind == consumer.kind == "half":
         return HALF_CYCLES[sm > 75]
-    if producer.kind == "half" and consumer.is_control and sm >= HALF_BRANCH_SM:
-        return HALF_BRANCH
     kind = "alu" if producer.kind == "branch" else "fma" if producer.kind in FMA else producer.kind
     bounds = _BOUNDS[kind][sm > 75]
+    if sm >= 120 and (kind, _column(consumer, role)) in OF_SM_120:
+        return OF_SM_120[kind, _column(consumer, role)]
     if consumer.kind in TENSOR and producer.kind not in TENSOR:
         return max(TENSOR_OPERAND[sm > 75], bounds[FP])
     early = WIDE_CYCLES * (role == "late" or producer.kind == "wide.late" and register + 1 in producer.writes)

@@ -86,6 +86,7 @@ OF_PTXAS = [
     (80, "B------:R0:W-:-:S02 ATOM.E.ADD.F16x2.RN.STRONG.GPU P0, RZ, [R2.64], R5; B0-----:R-:W-:-:S05 @P0 EXIT", "R0", "R1",
      (1, "P0", "RAW", 0)),
     (120, "B------:R-:W-:-:S05 CS2R.32 R2, SR_CLOCKLO; IMAD R3, R2, 0x3, RZ", "S05", "S04", (1, "R2", "RAW", 0)),
+    (90, "B------:R-:W-:-:S06 CS2R.32 R2, SR_CLOCKLO; IMAD R3, R2, 0x3, RZ", "S06", "S05", (1, "R2", "RAW", 0)),
     (120, "B------:R-:W-:-:S04 I2I.S8.S32.SAT R2, R3; PRMT R4, R2, 0x8880, RZ", "S04", "S03", (1, "R2", "RAW", 0)),
     (120, "; ".join(["B------:R-:W-:-:S04 DFMA R2, R4, R6, R2", *["B------:R-:W-:-:S15 NOP"] * 4, "DADD R8, R2, R4"]), "S04", "S03",
      (5, "R2", "RAW", 0)),
