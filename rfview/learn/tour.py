@@ -30,10 +30,10 @@ class Page:
     """One page of a tour.
 
     go: commands that lead here. let: name -> expression, evaluated after them; of a value per warp or lane, it is the
-    number of the first true one. text, question, answer: `{expression}` or `{expression:format}` (state, code, hex) is
-    replaced by its value. choices: (text, condition at the answer's cycle); exactly one must hold. then: commands that
-    lead to the answer. claims: conditions that must hold after `go`; always: in every cycle of the run (checked by
-    tests). panel: gets the focus. warp: expression for the warp to focus.
+    number of the first true one. text, question, answer: `{expression}` or `{expression:format}` (state, code, hex,
+    ratio) is replaced by its value. choices: (text, condition at the answer's cycle); exactly one must hold.
+    then: commands that lead to the answer. claims: conditions that must hold after `go`; always: in every
+    cycle of the run (checked by tests). panel: gets the focus. warp: expression for the warp to focus.
     """
 
     title: str
@@ -193,6 +193,8 @@ class Lesson:
             return info.program[int(value)].text
         if form == "hex":
             return f"0x{int(value):08x}"
+        if form == "ratio":
+            return f"{value:.2f}"
         if isinstance(value, bool):
             return "yes" if value else "no"
         return f"{value:.7g}" if isinstance(value, float) else f"{value:,}"

@@ -34,11 +34,11 @@ TOUR = Tour(
             let={"entry": "rf.entry[$warp].dead", "reg": "rf.entry[$warp][$entry].reg"},
             panel="lens", warp="$warp",
             claims=("rf.entry[$warp][$entry].dead == 1", "rf.entry[$warp][$entry].dirty != 0"),
-            text="w{$warp} has issued {w$warp.last_pc:code}. The compiler knows that nothing reads R{$reg} after it, "
-                 "and a bit in the instruction says so: the entry is marked dead (†). It is dirty, too: the main "
-                 "register file has never seen the value.",
+            text="An instruction of w{$warp} has fetched R{$reg} from its entry. The compiler knows that nothing reads "
+                 "this value again, and a bit in the instruction says so: the entry is marked dead (†). It is dirty, "
+                 "too: the main register file has never seen the value.",
             source="RFC section 3.1: compile-time liveness, an additional bit in the instruction encoding",
-            question="w{$warp} writes R{$reg} again some instructions later. What happens to the mark?",
+            question="w{$warp} will write R{$reg} again. What happens to the mark?",
             choices=(("it stays: dead is dead", "rf.entry[$warp][$entry].dead == 1 and rf.entry[$warp][$entry].reg == $reg"),
                      ("it goes: the entry has a new value", "rf.entry[$warp][$entry].dead == 0 and "
                                                             "rf.entry[$warp][$entry].reg == $reg"),

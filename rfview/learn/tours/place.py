@@ -59,8 +59,9 @@ TOUR = Tour(
                      ("one to three", "event.shifts >= event.rm_reads + event.rm_writes and "
                                       "event.shifts < 3 * (event.rm_reads + event.rm_writes)"),
                      ("three or more", "event.shifts >= 3 * (event.rm_reads + event.rm_writes)")),
-            answer="{event.shifts / (event.rm_reads + event.rm_writes)}. On the screen, `v` with racetrack, or `:fork a set "
-                   "racetrack.preshift=1`, shows what moving ahead of time is worth; `rfview map` looks for better places.",
+            answer="{event.shifts / (event.rm_reads + event.rm_writes):ratio}. On the screen, `v` with racetrack, or "
+                   "`:fork a set racetrack.preshift=1`, shows what moving ahead of time is worth; `rfview map` looks for "
+                   "better places.",
         ),
     ),
 )

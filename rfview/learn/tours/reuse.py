@@ -27,7 +27,8 @@ TOUR = Tour(
             question="In how many cycles more will w0 issue the other seven?",
             choices=EIGHT,
             then=("until w0.last_pc == 17",),
-            answer="In {cycle - $start}: the bank reads one operand per cycle, so a product takes three.",
+            answer="In {cycle - $start}: the bank reads one operand per cycle, so a product takes three; w0 issues two "
+                   "products ahead, which wait in Control and Allocate.",
         ),
         Page(
             title="Where it waits",

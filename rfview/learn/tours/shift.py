@@ -56,8 +56,8 @@ TOUR = Tour(
                      ("less than half", "event.preshifts > 0 and event.preshifts < event.shifts"),
                      ("half or more", "event.preshifts >= event.shifts")),
             answer="{event.preshifts} ahead of time, {event.shifts} with a place: "
-                   "{(event.shifts + event.preshifts) / (event.rm_reads + event.rm_writes)} steps per access. Registers "
-                   "can be placed by the order in which they are used: `rfview map` writes such a mapping.",
+                   "{(event.shifts + event.preshifts) / (event.rm_reads + event.rm_writes):ratio} steps per access. "
+                   "Registers can be placed by the order in which they are used: `rfview map` writes such a mapping.",
         ),
     ),
 )
