@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from rfview.engine.errors import InputError, RfviewError
 from rfview import startup
 from rfview.commands import options, programs, screen
+from rfview.commands.rerun import Rerun
 from rfview.launching import words
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def of_program(args: argparse.Namespace) -> int:
     with tempfile.TemporaryDirectory(prefix="rfview-") as folder:
         file = write(programs.taken_of(device), Path(folder), programs.folders_of(args))
         chosen = ["--launch", args.launch, *(["--python", args.python] if args.python else []), *programs.words_of(args)]
-        return shown(argparse.Namespace(**{**vars(args), "target": str(file), "chosen": chosen}))
+        return shown(argparse.Namespace(**{**vars(args), "target": str(file), "chosen": chosen, "origin": Rerun(args)}))
 
 
 def shown(args: argparse.Namespace) -> int:
@@ -80,7 +81,7 @@ def shown(args: argparse.Namespace) -> int:
 
         try:
             opened = open_session(path, progress=report, **machine)
-            opened.origin = getattr(args, "origin", None)       # none for a launch taken from a program
+            opened.origin = args.origin
             session = start.apply(opened, report)
         except RfviewError as error:
             failures.append(error)

@@ -20,6 +20,7 @@ from rfview.engine import files
 from rfview.engine.errors import InputError
 
 if TYPE_CHECKING:
+    from rfview.engine.progress import Progress
     from rfview.launching.text import Extent
 
 KINDS = (".cu", ".py", ".ptx", ".cubin", ".sass")
@@ -64,35 +65,45 @@ class Again:
         self.args = argparse.Namespace(**vars(args))
         self.target = str(args.target or "")
         self._folders: list[tempfile.TemporaryDirectory[str]] = []      # launch files are read again, so they stay
-        file = self.target.partition("::")[0]
-        self.file = Path(file)      # a bundled kernel's name is none, and so is never edited
-        self.seen = self.changed_at()
+        self.file = Path(self.target.partition("::")[0])        # a bundled kernel's name is none, and so is never edited
+        self._seen = {self.file: changed_at(self.file)}
 
-    def changed_at(self) -> float:
-        """Return when the file was last written, 0 if there is none."""
-        with suppress(OSError):
-            return self.file.stat().st_mtime
-        return 0.0
+    def saved(self, sources: Iterable[str]) -> str:
+        """Return what to say if the file or a source of the program was written since this was last asked, else ""."""
+        now = {file: at for file in (self.file, *map(Path, sources)) if (at := changed_at(file))}
+        written = [file for file, at in now.items() if self._seen.get(file, at) != at]
+        self._seen |= now
+        return self.said_of(written[0]) if written else ""
 
-    def was_saved(self) -> bool:
-        """Say, once for each time, whether the file was written since it was last asked."""
-        at = self.changed_at()
-        changed, self.seen = at not in (0.0, self.seen), at or self.seen
-        return changed
+    def said_of(self, file: Path) -> str:
+        """Return what to say of a file that was written."""
+        return f"{file.name} was saved"
 
-    def launch_file(self, target: str = "") -> Path:
+    def launch_file(self, target: str = "", report: Progress | None = None) -> Path:
         """Make a target (default: the session's own) anew, and return its launch file; raises InputError.
 
-        target: as on the command line, with the session's --grid, --block and --arg where none are given.
+        target: as on the command line, with the session's --grid, --block and --arg where none are given. report: told of
+        what takes long; what it raises ends that.
         """
         given = _read(target, self.args) if target else self.args
         name = given.target
         if not is_meant(given, name):
             return options.launch_path(os.path.expanduser(name))
+        return write(given, name, self.folder())
+
+    def folder(self) -> Path:
+        """Return a new folder for the launch file; what has been written until now is what it is made of."""
         folder = tempfile.TemporaryDirectory(prefix="rfview-")
         self._folders = [*self._folders[-1:], folder]       # the baseline's is loaded, the last one may be read again
-        self.seen = self.changed_at()
-        return write(given, name, Path(folder.name))
+        self._seen = {self.file: changed_at(self.file)}
+        return Path(folder.name)
+
+
+def changed_at(file: Path) -> float:
+    """Return when a file was last written, 0 if there is none."""
+    with suppress(OSError):
+        return file.stat().st_mtime
+    return 0.0
 
 
 def _read(text: str, args: argparse.Namespace) -> argparse.Namespace:

@@ -91,12 +91,16 @@ def mostly(scene: Scene, at: int) -> Look | None:
 
 def chosen(scene: Scene) -> int:
     """Return the number of the line that the panel's cursor is on: the chosen one, else the focused warp's."""
+    if scene.lines is not None and 0 <= scene.line < len(scene.lines.lines):
+        return scene.line
+    return max(0, _here(scene))
+
+
+def _here(scene: Scene) -> int:
+    """Return the number of the line where the focused warp stands; -1 without one, or in an empty slot."""
     table, machine = scene.lines, scene.now
     assert table is not None and machine is not None
-    if 0 <= scene.line < len(table.lines):
-        return scene.line
-    here = table.number_at(machine.pc[scene.warp]) if scene.warp < machine.num_warps else -1
-    return max(0, here)
+    return table.number_at(machine.pc[scene.warp]) if scene.warp in machine.resident_warps else -1
 
 
 def moved(scene: Scene, by: int) -> int:
@@ -230,7 +234,7 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
         none = [Row(width).add(f" {text}", "dim").line() for text in NONE] if scene.now is not None else []
         return fill([title(width, head, focus=focus), *none], width, height)
     cursor = chosen(scene)
-    here = table.number_at(scene.now.pc[scene.warp]) if scene.warp < scene.now.num_warps else -1
+    here = _here(scene)
     counted = scene.costs[1] if scene.costs is not None else None
     info = posixpath.basename(table.lines[cursor].path)
     if counted is not None:

@@ -38,8 +38,10 @@ class MainScreen(Desk):
     def _look_for_an_edit(self) -> None:
         """Say that the session's file was saved, once each time, if it can be run again."""
         origin = self.worker.session.origin if self.is_open else None
-        if origin is not None and self.app.screen is self and not self.prompt.is_open and origin.was_saved():
-            self.say(f"{origin.file.name} was saved{self.keys.tail('reload', 'runs it with the same arguments')}")
+        if origin is None or self.app.screen is not self or self.prompt.is_open:
+            return
+        if text := origin.saved(source.path for source in self.worker.session.info.sources):
+            self.say(f"{text}{self.keys.tail('reload', 'runs it with the same arguments')}")
 
     # what the worker reports
 

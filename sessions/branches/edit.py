@@ -6,6 +6,7 @@ A branch made so parts from its baseline at cycle 0. The baseline is the session
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -21,6 +22,7 @@ from rfview.sessions.timeline.live import LiveTimeline, launch_path
 if TYPE_CHECKING:
     from rfview.engine.info import RunInfo
     from rfview.engine.launch import LaunchSpec
+    from rfview.engine.progress import Progress
     from rfview.engine.simulator import Simulator
 
 EDIT = "edit"
@@ -33,11 +35,14 @@ class Origin(Protocol):
 
     file: Path
 
-    def was_saved(self) -> bool:
-        """Say, once for each time, whether the file was written since it was last asked."""
+    def saved(self, sources: Iterable[str]) -> str:
+        """Return what to say if the file, or a source of the program, was written since it was last asked, else ""."""
 
-    def launch_file(self, target: str = "") -> Path:
-        """Make a target (default: the session's own) anew, and return its launch file; raises InputError."""
+    def launch_file(self, target: str = "", report: Progress | None = None) -> Path:
+        """Make a target (default: the session's own) anew, and return its launch file; raises InputError.
+
+        report: told of what takes long; what it raises ends that.
+        """
 
 
 def spec_of(session: Session, target: str = "") -> LaunchSpec:
@@ -45,7 +50,7 @@ def spec_of(session: Session, target: str = "") -> LaunchSpec:
     from rfview.engine.launch import load_launch_file
 
     if session.origin is not None:
-        return load_launch_file(session.origin.launch_file(target))
+        return load_launch_file(session.origin.launch_file(target, session.compiling))
     if not target:
         return load_launch_file(simulator_of(session, "reload").spec.path)
     return load_launch_file(launch_path(Path(os.path.expanduser(target)) if target.endswith(".toml") else target))

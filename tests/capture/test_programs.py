@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import hashlib
 import json
 import os
@@ -16,10 +17,13 @@ from pathlib import Path
 import pytest
 
 from rfview.sessions import open_session
+from rfview.sessions.commands.table import execute
 
 from rfview.capture import fatbin
 from rfview.capture.program import check, libraries
 from rfview.capture.standin import SONAME, SOURCES, SUM, is_intact, rest
+from rfview.commands import debug, options
+from rfview.commands.rerun import Rerun
 from rfview.engine.errors import InputError, SassError
 from rfview.engine.sass import tools
 from tests.conftest import PATIENCE_S
@@ -228,6 +232,34 @@ def test_a_quick_list_has_instructions_and_marks_cycles_as_estimates(program: Pa
 def test_debug_opens_the_launch_before_it_ran(program: Path) -> None:
     done = rfview("debug", "--launch", "count", program, 3)
     assert done.returncode == 0 and "count" in done.stdout, done.stderr
+
+
+@needs_nvcc
+def test_an_edited_program_runs_again_up_to_the_launch_that_the_session_shows(tmp_path: Path) -> None:
+    source = """#include <cstdlib>
+__global__ void other(int *p) { *p = 1; }
+__global__ void fill(int *p) { p[threadIdx.x] = FACTOR * threadIdx.x; }
+int main(int argc, char **argv) { int *p; cudaMalloc(&p, 4096); other<<<1, 1>>>(p);
+    fill<<<1, atoi(argv[1])>>>(p); return cudaDeviceSynchronize(); }"""
+    program = tmp_path / "app"
+
+    def build(factor: int) -> None:
+        (tmp_path / "app.cu").write_text(source.replace("FACTOR", str(factor)))
+        subprocess.run(["nvcc", str(tmp_path / "app.cu"), "-o", str(program)], check=True, capture_output=True)
+
+    build(2)
+    parser = argparse.ArgumentParser()
+    debug.add_arguments(parser)
+    args = parser.parse_args(["--launch", "fill", "--preset", "gtx480", str(program), "64"])
+    again = Rerun(args)
+    with options.open_target(argparse.Namespace(**{**vars(args), "target": str(again.launch_file()), "origin": again})) as first:
+        build(5)
+        edited = execute(first, "reload").session
+        assert edited is not None
+        for session, last in ((first, 2 * 63), (edited, 5 * 63)):
+            assert "fill" in session.info.kernel and session.info.preset == "gtx480"
+            execute(session, "goto end")
+            assert session.value(f"mem[{session.info.buffers[0].address + 63 * 4}]") == last
 
 
 @needs_nvcc

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,8 @@ from typing import Any
 import pytest
 
 from rfview import cli
+from rfview.commands import debug
+from rfview.commands.rerun import Rerun
 from rfview.engine.errors import InputError
 from rfview.launching import words
 from rfview.render import by_line
@@ -196,10 +199,59 @@ def test_ctrl_r_runs_the_edited_file_and_shows_the_comparison(tmp_path: Path) ->
 
 def test_a_saved_file_is_noticed_once(tmp_path: Path) -> None:
     session, args = live(tmp_path)
+    header = tmp_path / "k.cuh"
+    header.write_text("")
     with session:
-        assert not args.origin.was_saved()
+        assert args.origin.saved([str(header), "not/there.cuh"]) == ""
         os.utime(tmp_path / "k.ptx", (1, 1))
-        assert args.origin.was_saved() and not args.origin.was_saved()
+        assert [args.origin.saved([str(header)]) for _ in range(2)] == ["k.ptx was saved", ""]
+        os.utime(header, (1, 1))
+        assert [args.origin.saved([str(header)]) for _ in range(2)] == ["k.cuh was saved", ""]
+
+
+def rerun(*words: str) -> Rerun:
+    """Return the origin of `rfview debug` with a program."""
+    parser = argparse.ArgumentParser()
+    debug.add_arguments(parser)
+    return Rerun(parser.parse_args(["--launch", "0", *words]))
+
+
+def test_a_program_has_to_be_built_when_a_source_was_saved_and_a_script_not(tmp_path: Path) -> None:
+    names = [tmp_path / name for name in ("app", "app.cu", "tri.py", "tools.py")]
+    for name in names:
+        name.write_text("")
+    sources = [str(name) for name in names]
+    program, script = rerun(sources[0], "64"), rerun("python3", sources[2], "64")
+    assert program.saved(sources[:2]) == script.saved(sources[2:]) == ""
+    for name in (names[1], names[3]):
+        os.utime(name, (1, 1))
+    assert program.saved(sources[:2]) == "app.cu was saved: build app" and script.saved(sources[2:]) == "tools.py was saved"
+    for name in (names[0], names[2]):
+        os.utime(name, (1, 1))
+    assert program.saved(sources[:2]) == "app was saved" and script.saved(sources[2:]) == "tri.py was saved"
+
+
+def test_a_program_that_no_longer_makes_its_launch_says_so(tmp_path: Path) -> None:
+    (tmp_path / "none.py").write_text("print('no launch here')")
+    with pytest.raises(InputError, match="^--launch 0: no such launch; the program made 0"):
+        rerun(str(tmp_path / "none.py")).launch_file()
+
+
+def test_esc_ends_a_program_that_runs_again(tmp_path: Path) -> None:
+    script, started = tmp_path / "long.py", tmp_path / "pid"
+    script.write_text(f"import os, pathlib, time\npathlib.Path({str(started)!r}).write_text(str(os.getpid()))\ntime.sleep(3600)")
+
+    def report(share: float | None, text: str) -> None:
+        assert text == "running long.py"
+        if started.exists() and started.read_text():
+            raise InputError("stopped")
+
+    with pytest.raises(InputError, match="stopped"):
+        rerun(str(script)).launch_file(report=report)
+    with pytest.raises(ProcessLookupError):
+        while True:
+            os.kill(int(started.read_text()), 0)
+            time.sleep(0.05)
 
 
 def test_markdown_has_the_lines_that_changed(recordings: list[str]) -> None:
