@@ -23,7 +23,8 @@ Deviations and choices of ours:
 8. "Not read before the next deactivation" (section 5.3) is found by walking the program from the instruction on, both
    ways at branches, at most WALK steps: what a compiler would put into a bit. Deactivation: an instruction marked as
    reading a long-latency result, or a barrier.
-9. read_allocate skips an operand whose victim cannot be written back in the same cycle.
+9. read_allocate skips an operand whose victim cannot be written back in the same cycle, one that is read for the last time,
+   and one that comes when its warp has left the active set or ended.
 10. The paper gives no leakage: it is 0 here, apart from that of another main register file.
 """
 
@@ -44,7 +45,7 @@ from rfview.engine.compile.device import device
 from rfview.engine.isa import OP_BAR, OP_BRA, OP_BRA_UNI, OP_EXIT
 from rfview.engine.program import NO_PRED, NUM_SRC_ROWS, UNIT_CTRL, UNIT_SP, WAIT_LONG
 from rfview.engine.stalls import BANK_CONFLICT, SHORT_SCOREBOARD, WAIT, Stall
-from rfview.engine.state import LEAVING, MAX_COLLECTORS, MAX_INFLIGHT, MAX_WARPS, OUTSIDE
+from rfview.engine.state import ACTIVE, LEAVING, MAX_COLLECTORS, MAX_INFLIGHT, MAX_WARPS, OUTSIDE
 
 MAX_ENTRIES = 8
 FIFO, LRU = 0, 1
@@ -728,7 +729,7 @@ def merge(sm, rf, spec, rows, insts, collector, is_fill):
             entry = find(rf, warp, reg)
             if entry >= 0 and is_fill == 0:
                 overlay(sm, rf, spec, rows, warp, entry, latch, np.int64(flight.mask), flight.unit)
-            elif entry < 0 and is_fill != 0 and spec.read_allocate != 0 and (np.int64(inst.last_use) >> operand) & 1 == 0:
+            elif entry < 0 and is_fill != 0 and is_worth_filling(sm, spec, warp, inst, operand):
                 fill(sm, rf, spec, rows, warp, reg, latch)
     if is_fill != 0:
         rf.waiting[collector] = waiting & ~given
@@ -758,6 +759,19 @@ def overlay(sm, rf, spec, rows, warp, entry, latch, needed, unit):
         count_read(sm, spec, unit)
         sm.events[spec.first_event + PARTIAL_READS] += 1
     return 0
+
+
+@device
+def is_worth_filling(sm, spec, warp, inst, operand):
+    """Return whether an operand is allocated: of a warp in the active set, and not known to be dead (read_allocate).
+
+    The main file may give an operand after its warp has left or ended, as the last operands of a store.
+    """
+    if spec.read_allocate == 0 or (spec.liveness != 0 and (np.int64(inst.last_use) >> operand) & 1 != 0):
+        return False
+    if np.uint64(sm.unfinished) & bit64(warp) == 0:
+        return False
+    return sm.config.active_places == 0 or sm.warp[warp].membership == ACTIVE
 
 
 @device
@@ -1059,6 +1073,23 @@ def holder(at: Columns, refused: Refused) -> Access | None:
         return Access(np.where(taken, at.rf("write_warp")[rows].astype(np.int64), -1),
                       np.where(taken, at.rf("write_reg")[rows].astype(np.int64), -1))
     return None
+
+def floors(counts: Any, values: Any, config: Any) -> list[tuple[str, int, str]]:
+    """Return what the cache's write port needs at least; a sub-core has none (B12.8)."""
+    if str(values.get("sm.core", "")) == "subcore":
+        return []
+    writes, ports = counts.get("rfc_writes", 0), int(values["rfc.write_ports"])
+    return [("write port of the cache", -(-writes // ports), f"{writes:,} results, {ports} a cycle")]
+
+def lifts(values: Any, config: Any) -> dict[str, str]:
+    """Return what shortens bank_conflict, which is mostly results that wait for the cache's write port."""
+    if str(values.get("sm.core", "")) == "subcore":
+        return {}
+    ports, buses = int(values["rfc.write_ports"]), int(config["result_buses"])
+    if ports >= buses:
+        return {}
+    said = f"`--set rfc.write_ports={buses}`: the pipes bring up to {buses} results a cycle, and the cache takes {ports}"
+    return {"bank_conflict": said, "write port of the cache": f"less of that work, or {said}"}
 
 
 DESIGN = Design(

@@ -16,6 +16,7 @@ from rfview.engine.errors import InputError
 from rfview.engine.program import NO_PRED, NO_REG
 from rfview.engine.simulator import Simulator
 from rfview.engine.stalls import BANK_CONFLICT
+from rfview.engine.state import ACTIVE, OUTSIDE
 from tests.conftest import WITHOUT_JIT
 from tests.harness import Assembly, Machine, counted, issue_cycle
 
@@ -288,6 +289,31 @@ def test_read_allocate_makes_the_second_read_a_hit() -> None:
     plain, filled = machine(program).run(), machine(program, design="rfc[read_allocate=1]").run()
     assert filled.count("rfc_fills") == 1 and filled.count("rf_reads") < plain.count("rf_reads")
     assert not entry(filled.snapshots[-6], 7) or int(entry(filled.snapshots[-6], 7)["dirty"]) == 0
+
+
+def test_an_operand_that_comes_when_its_warp_has_left_is_not_allocated() -> None:
+    """R1 and R9 share bank 1, whose port gives the second store's R9 in cycle 5; at the end of 4 the warp leaves, as it waits for R19.
+
+    Section 3.3 allocates entries to active warps only.
+    """
+    program = Assembly().ld(19).st(5, a=1).st(9, a=1).add(18, 19, imm=1).exit()
+    m = machine(program, warps=2, design="rfc[read_allocate=1]", settings={"scheduler.active_set": 1}).run()
+    assert [int(s.sm.warp[0].membership) for s in m.snapshots[4:6]] == [ACTIVE, OUTSIDE], "after cycles 3 and 4"
+    assert counted(m, "rf_reads")[:3] == [3, 4, 5] and [c for c in counted(m, "rfc_fills") if c <= 5] == [3, 4]
+    assert all(not entries(s, warp) for s in m.snapshots for warp in range(2) if s.sm.warp[warp].membership == OUTSIDE)
+
+
+def test_an_operand_that_comes_after_the_exit_is_not_allocated() -> None:
+    m = machine(Assembly().st(5, a=1).st(9, a=1).exit(), design="rfc[read_allocate=1]").run()
+    ended = issue_cycle(m, "exit")
+    assert counted(m, "rf_reads")[-1] == ended + 1 and counted(m, "rfc_fills") == [ended - 1, ended]
+
+
+def test_without_last_use_bits_every_operand_is_allocated() -> None:
+    """The cache cannot know that R7 is read for the last time if the instructions do not say so (section 3.1)."""
+    program = Assembly().copy(1, 7, last_use=1).copy(2, 1).exit()
+    fills = [machine(program, design=f"rfc[read_allocate=1,liveness={on}]").run().count("rfc_fills") for on in (1, 0)]
+    assert fills == [0, 1]
 
 
 def test_bypass_sends_values_that_wait_past_the_cache() -> None:
