@@ -762,6 +762,33 @@ def holder(at: Columns, refused: Refused) -> Access | None:
     known = refused.bank >= 0
     return Access(np.where(known, owner, -1), np.where(known, what, -1), ~(is_there & (owner == warp) & (what == reg)))
 
+def floors(counts: Any, values: Any, config: Any) -> list[tuple[str, int, str]]:
+    """Return what the places need at least: a bank holds one while it serves an access, and while its tape moves to it.
+
+    A sub-core has no places (B12.7).
+    """
+    if str(values.get("sm.core", "")) == "subcore":
+        return []
+    limit = int(config["max_banks_per_cycle"]) or int(config["num_banks"])
+    accesses = counts.get("rm_reads", 0) + counts.get("rm_writes", 0)
+    moves = -(-counts.get("shifts", 0) // int(values["racetrack.shift_steps"])) * int(values["racetrack.shift_cycles"])
+    return [("bank places", (accesses + moves) // limit,
+             f"{accesses:,} accesses and {moves:,} cycles of shifting, {plural(limit, 'bank')} at once")]
+
+def lifts(values: Any, config: Any) -> dict[str, str]:
+    """Return what shortens waits: registers nearer to each other, more places, or longer write buffers."""
+    if str(values.get("sm.core", "")) == "subcore":
+        return {}
+    found = {}
+    if int(values["racetrack.wb_entries"]) < MAX_ENTRIES:
+        found["wb_full"] = f"`--set racetrack.wb_entries={MAX_ENTRIES}`"
+    if str(values["racetrack.mapping"]) == "identity":
+        found["shift"] = "registers nearer to each other: `rfview map`, or `--set racetrack.mapping=spread-16` (rule B5.13)"
+    if limit := int(config["max_banks_per_cycle"]):
+        found["bank_conflict"] = f"`--set sm.max_banks_per_cycle=0`: any number of banks at once, in place of {limit}"
+        found["bank places"] = f"less of that work, or {found['bank_conflict']}"
+    return found
+
 
 DESIGN = Design(
     name="racetrack",

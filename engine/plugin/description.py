@@ -54,8 +54,9 @@ class Design:
 
     A module may also have energy(run) -> {"dynamic", "leakage", "refresh"} in pJ (default: table_energy), area_mm2(values)
     -> float, node_nm(values, preset) -> int, why(trail, moment, rf, refusal), which explains a refusal, holder(at, refused),
-    whose access keeps it busy, floors(counts, values, config), the cycles that its banks need at least, and render(scene,
-    width, height) -> Lines, which draws REGISTER FILE.
+    whose access keeps it busy, floors(counts, values, config), the cycles that its banks need at least, lifts(values,
+    config), what would shorten the waits of its states, and render(scene, width, height) -> Lines, which draws REGISTER
+    FILE.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Calls a design file's functions for the host: energy, area_mm2, node_nm, why, holder, render; errors name the line."""
+"""Calls a design file's functions for the host, such as energy, why, holder, floors and render; errors name the line."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 from rfview.engine.errors import InputError, RfviewError
 from rfview.engine.plugin import facts
 
-FUNCTIONS = ("why", "holder", "floors", "energy", "area_mm2", "node_nm", "render")
+FUNCTIONS = ("why", "holder", "floors", "lifts", "energy", "area_mm2", "node_nm", "render")
 HINTS = {"energy": "; run.counts has the events, run.values the designs' parameters (NAME.key), run.machine the machine's",
          "area_mm2": "; values has the design's parameters, as NAME.key",
          "node_nm": "; values has the design's parameters, as NAME.key"}

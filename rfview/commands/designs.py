@@ -116,8 +116,8 @@ def track_slips(variant: str) -> list[str]:
 def host_slips(variant: str) -> list[str]:
     """Return what is wrong with the functions that only reports and views call, each once.
 
-    These are area_mm2, node_nm, energy, render and why, tried halfway through two runs, and at the first stall of every
-    reason of the register file in them.
+    These are area_mm2, node_nm, energy, floors, lifts, render and why, tried halfway through two runs, and at the first
+    stall of every reason of the register file in them.
     """
     from rfview.engine.plugin import plain_trial
     from rfview.sessions import open_session
@@ -145,6 +145,7 @@ def _slips_here(session: Any) -> Iterator[str]:
     from rfview.sessions.machine import Machine
     from rfview.render.scene import Scene
     from rfview.sessions import energy
+    from rfview.sessions.summary import lifts, summarise
     from rfview.sessions.why import why
 
     spec, shown = session.info.design_spec, session.snapshot()
@@ -153,6 +154,7 @@ def _slips_here(session: Any) -> Iterator[str]:
     painter = lens.painter_of(spec.chain[0]) or lens.render
     calls: list[Callable[[], object]] = [
         lambda: places.area_mm2(*facts), lambda: nodes.node_nm(*facts), lambda: _require_positive(energy.energy_at(shown)),
+        lambda: lifts.check(summarise.facts_of(session)),
         lambda: painter(scene, lens.WIDE, 18), lambda: painter(scene, 24, 4)]
     for call in calls:
         try:

@@ -90,6 +90,12 @@ These functions run on the host, and editing them needs no compilation:
   holder(at, refused)  (types: rfview.engine.plugin.holding)
                        names the registers whose accesses keep the design busy while it refuses others, for `lines`;
                        without it, those that the refusing bank serves. `rfview help holder` has an example
+  floors(counts, values, config), lifts(values, config)
+                       for the sentences that end a run. floors: [("slow banks", CYCLES, "800 writes, 4 cycles each"), ..],
+                       the cycles that each of the design's units needs at least, in place of the plain banks' floor, from
+                       counts["EVENT"], values["my_rf.wake_cycles"] and config["num_banks"]. lifts: {"my_stall": "`--set
+                       my_rf.wake_cycles=1`", "bank_conflict": ..}, what would shorten the waits of a state, or what a unit
+                       of floors would need less of
   render(scene, width, height)
                        draws REGISTER FILE instead of panels and banks: returns at most `height` lines, made by
                        Row(width).add("bank 3 ", "dim").add("awake", "p:fast").line() of rfview.render.text. scene.now is

@@ -97,6 +97,11 @@ class Facts:
         """The cycles in which it was counted who held whom."""
         return self.cycles if self.window is None else self.window[1] - self.window[0]
 
+    @property
+    def kept_out(self) -> float:
+        """The ready warps that each scheduler's active set keeps out, on average; 0 without active sets."""
+        return self.totals.get("suspended", 0) / max(1, self.cycles * self.config["num_schedulers"])
+
     def share(self, *names: str) -> float:
         """Return the share of the resident warp-cycles that states have."""
         return sum(self.totals.get(name, 0) for name in names) / self.resident

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from itertools import chain as chain_of
 from typing import Any
 
 from rfview.engine import plugin
@@ -66,33 +67,30 @@ def _pipes(counts: Mapping[str, int], values: Mapping[str, Any]) -> list[Floor]:
             for unit, name, number in pipes if (taken := counts.get(name, 0))]
 
 
-def design_floors(chain: tuple[str, ...], counts: Mapping[str, int], values: Mapping[str, Any],
-                  config: Mapping[str, int]) -> list[Floor]:
-    """Return the floors that a run's designs give in their files: floors(counts, values, config) of (unit, cycles, what).
+def design_floors(name: str, counts: Mapping[str, int], values: Mapping[str, Any], config: Mapping[str, int]) -> list[Floor]:
+    """Return the floors that a design gives in its file: floors(counts, values, config) of (unit, cycles, what).
 
     A design that is not installed, or has no such function, gives none. Raises InputError for a wrong answer.
     """
-    found = []
-    for name in chain:
-        try:
-            design = plugin.find(name)
-        except InputError:
-            continue
-        if hasattr(design, "floors"):
-            rows = plugin.host_functions.call(design, "floors", counts, values, config)
-            try:
-                found += [Floor(str(unit), int(cycles), str(what)) for unit, cycles, what in rows]
-            except (TypeError, ValueError):
-                raise InputError(f"{name}: its floors() returns {rows!r}, expected (unit, cycles, what) each") from None
-    return found
+    try:
+        design = plugin.find(name)
+    except InputError:
+        return []
+    if not hasattr(design, "floors"):
+        return []
+    rows = plugin.host_functions.call(design, "floors", counts, values, config)
+    try:
+        return [Floor(str(unit), int(cycles), str(what)) for unit, cycles, what in rows]
+    except (TypeError, ValueError):
+        raise InputError(f"{name}: its floors() returns {rows!r}, expected (unit, cycles, what) each") from None
 
 
 def all_floors(chain: tuple[str, ...], counts: Mapping[str, int], values: Mapping[str, Any], config: Mapping[str, int],
                cycles: int) -> list[Floor]:
     """Return the floors of all units of a run of so many cycles, the highest first."""
-    found, own = machine_floors(counts, values, config), design_floors(chain, counts, values, config)
-    if own:                 # such a design's banks are not those of a plain file
+    found, own = machine_floors(counts, values, config), [design_floors(name, counts, values, config) for name in chain]
+    if own[-1]:             # the banks of such a main file are not those of a plain one
         found = [floor for floor in found if floor.unit != BANKS]
     # what was asked for and is still under way at the end, as stores are, does not make a floor higher than the run
-    return sorted((replace(floor, cycles=min(floor.cycles, cycles)) for floor in [*found, *own]),
+    return sorted((replace(floor, cycles=min(floor.cycles, cycles)) for floor in chain_of(found, *own)),
                   key=lambda floor: -floor.cycles)

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rfview.engine import plugin
-from rfview.engine.errors import InputError
 from rfview.engine.wording import plural
+from rfview.sessions.summary import lifts
 from rfview.sessions.summary.facts import Facts
 
 
@@ -45,24 +44,13 @@ LIMITS: dict[str, Limit] = {
     "idle slots": Limit(0.1, "the warp slots", "assumed: of Fermi's 48 slots, less than one CTA of 5 warps"),
     "part": Limit(0.1, "a unit's work", "assumed: a line with less of it does not explain why the unit is full"),
     "idle lanes": Limit(0.25, "the lanes of issued instructions", "assumed: a warp in four runs both sides of a branch"),
+    "kept out": Limit(lifts.SPARE, "the ready warps that each active set keeps out, on average", "with one ready warp to "
+                      "spare, a further one would only wait beside it"),
 }
 (FULL, BUSY, WASTEFUL, CONFLICTS, MEETING, LEAST, NOTABLE, MOSTLY, IDLE_SLOTS, LEAST_PART,
- IDLE_LANES) = (limit.value for limit in LIMITS.values())
+ IDLE_LANES, _) = (limit.value for limit in LIMITS.values())
 RESULTS = ("long_scoreboard", "short_scoreboard", "wait")      # states of warps that wait for a result
 OF_PIPE = {"FMA and ALU pipes": ("alu", "fma", "imad", "wide"), "XU": ("xu",), "FP64": ("double",)}     # latency classes
-
-# what shortens waits, by state, after the advice of Nsight Compute's guide for its stall reasons
-LIFTS: dict[str, str] = {
-    "not_selected": "enough warps are ready: fewer instructions, not more warps, would help",
-    "wait": "more independent instructions between a result and its use, or more warps",
-    "short_scoreboard": "fewer accesses to shared memory or special functions, or more work between them and their use",
-    "long_scoreboard": "use data again from registers or shared memory, load it earlier, or more warps",
-    "pipe_throttle": "fewer instructions for that unit, or other work between them",
-    "math_pipe_throttle": "fewer instructions for that pipe, or other work between them",
-    "lg_throttle": "fewer and wider accesses to global and local memory, as of a float4 in place of four floats",
-    "mio_throttle": "fewer and wider accesses to shared memory, and fewer special functions",
-    "no_instruction": "fewer branches, shorter loops, or more warps",
-}
 
 
 @dataclass(frozen=True)
@@ -100,7 +88,7 @@ def _floor(facts: Facts) -> Finding | None:
     limits = "limit this run: they need" if top.is_plural else "limits this run: it needs"
     return Finding(facts.filled, f"{top.subject[0].upper()}{top.subject[1:]} {limits} {top.cycles:,} of the "
                    f"{facts.cycles:,} cycles ({facts.filled:.1%}): {top.what}{most}.",
-                   "only less of that work ends the run earlier", at)
+                   lifts.of_design(facts, top.unit) or "only less of that work ends the run earlier", at)
 
 
 def _filling(facts: Facts, unit: str) -> tuple[int | None, str]:
@@ -218,8 +206,7 @@ def _operand_banks(facts: Facts) -> Finding | None:
     if share < NOTABLE:
         return None
     return Finding(share, f"Operands and results lose their register bank to others in {share:.1%} of the warp-cycles"
-                   f"{facts.place('bank_conflict')}.", "`--set sm.bank_ports=2`, more banks, or other register numbers",
-                   facts.waiter("bank_conflict"))
+                   f"{facts.place('bank_conflict')}.", lifts.of_banks(facts), facts.waiter("bank_conflict"))
 
 
 def _allocate(facts: Facts) -> Finding | None:
@@ -230,7 +217,7 @@ def _allocate(facts: Facts) -> Finding | None:
         return None
     part = refused[most] / sum(refused.values())
     lift = ("reuse bits, registers in the other bank, or `--set core.read_ports=2`" if most == "bank_conflict" else
-            "`rfview compare` sets it beside other designs")
+            lifts.COMPARE)
     return Finding(share, f"Instructions that wait in Allocate for the register file hold up {share:.1%} of the warp-cycles "
                    f"(dispatch_stall){facts.place('dispatch_stall')}; {part:.0%} of the refusals are {most}.", lift,
                    facts.waiter("dispatch_stall"))
@@ -260,9 +247,11 @@ def _occupancy(facts: Facts) -> Finding | None:
     if unused < IDLE_SLOTS * facts.info.num_warps:
         return None
     waits = _of_latency(facts)
-    is_full = facts.filled >= BUSY
-    top = facts.floors[0]
-    full = f"; not what limits the run, as {top.subject} {'are' if top.is_plural else 'is'} full already" if is_full else ""
+    top, full = facts.floors[0], ""
+    if facts.filled >= BUSY:
+        full = f"; not what limits the run, as {top.subject} {'are' if top.is_plural else 'is'} full already"
+    elif lifts.keeps_warps_out(facts):
+        full = "; not what limits the run, as the active set keeps ready warps out already"
     return Finding(min(unused / facts.info.num_warps, waits) if not full else LEAST,
                    f"{unused} of {facts.info.num_warps} warp slots are never used: {why}{full}.",
                    "" if full else f"{lift}: more resident warps would hide more of the waiting")
@@ -275,7 +264,7 @@ def _latency(facts: Facts) -> Finding | None:
     most = max(RESULTS, key=facts.share)
     return Finding(own, f"No unit is full: latency limits this run. Warps wait for results in {share:.1%} of the "
                    f"warp-cycles, {facts.share(most):.1%} in {facts.named(most)}{facts.place(most)}; "
-                   f"{facts.share('issued'):.1%} issued.", "more independent instructions, or more warps",
+                   f"{facts.share('issued'):.1%} issued.", f"more independent instructions, or {lifts.more_warps(facts)}",
                    facts.waiter(most))
 
 
@@ -310,23 +299,29 @@ def _register_file(facts: Facts) -> Finding | None:
     is_most = sum(shares.values()) > MOSTLY and facts.filled < FULL
     text = f"The register file {'limits this run:' if is_most else 'costs'} {sum(shares.values()):.1%} of the warp-cycles"
     text += f" ({what})" if len(parts) > 1 else f" are {what}" if is_most else f", in {what}"
-    return Finding(sum(shares.values()), f"{text}{facts.place(*shares)}.",
-                   f"{_own_scheduler(facts)}`rfview compare` sets it beside other designs", facts.waiter(*shares))
+    lift = lifts.of_design(facts, next(iter(shares))) or f"{_paper_scheduler(facts)}{lifts.COMPARE}"
+    return Finding(sum(shares.values()), f"{text}{facts.place(*shares)}.", lift, facts.waiter(*shares))
 
 
-def _own_scheduler(facts: Facts) -> str:
+def _paper_scheduler(facts: Facts) -> str:
     """Return advice to use the scheduler of the design's paper; "" if the run did, or if the core has its own."""
-    try:
-        own = str(plugin.find(facts.info.design_spec.chain[0]).DESIGN.paper_scheduler)
-    except InputError:          # a design that is not installed here
-        return ""
-    is_own = own == facts.info.scheduler or facts.info.is_machine_code
-    return "" if is_own else f"`--scheduler {own}` is the one of the design's paper; "
+    own = lifts.own_scheduler(facts)
+    is_used = own in ("", facts.info.scheduler) or facts.info.is_machine_code
+    return "" if is_used else f"`--scheduler {own}` is the one of the design's paper; "
+
+
+def _active_set(facts: Facts) -> Finding | None:
+    share, places = facts.share("suspended"), facts.config["active_places"]
+    if share < NOTABLE:
+        return None
+    return Finding(share, f"Each scheduler's active set, {plural(places, 'warp')} at a time, keeps ready warps out in "
+                   f"{share:.1%} of the warp-cycles (suspended); {facts.share('issued'):.1%} issued.",
+                   "" if facts.filled >= BUSY else lifts.larger_set(facts))
 
 
 def _state(facts: Facts) -> Finding | None:
     waits = {name: facts.share(name) for name in facts.totals if name not in ("issued", "finished", "no_cta")}
-    said = {"bank_conflict", "dispatch_stall", "barrier", *facts.of_family("register_file")}
+    said = {"bank_conflict", "dispatch_stall", "barrier", "suspended", *facts.of_family("register_file")}
     latency = _latency(facts)
     said = {name for name in said if waits.get(name, 0) >= NOTABLE} | set(RESULTS if latency else ())
     common = most = max(waits, key=lambda name: waits[name], default="")
@@ -341,7 +336,7 @@ def _state(facts: Facts) -> Finding | None:
     is_moot = facts.filled >= FULL or (is_ready and most != common)     # what to mend is the full unit, or the other wait
     return Finding(share, f"{head} {facts.named(most)}: {waits[most]:.1%} of the warp-cycles"
                    f"{'' if is_ready else facts.place(most)}; {facts.share('issued'):.1%} issued.",
-                   "" if is_moot else LIFTS.get(most, ""), at=None if is_ready else facts.waiter(most))
+                   "" if is_moot else lifts.of_state(facts, most), at=None if is_ready else facts.waiter(most))
 
 
 RULES: tuple[Rule, ...] = (
@@ -365,6 +360,7 @@ RULES: tuple[Rule, ...] = (
          _divergence, "code"),
     Rule("barriers", "barriers have 5 % of the warp-cycles", "Nsight Compute, stall barrier", _barriers),
     Rule("register_file", "the design's own states have 5 % of the warp-cycles", "the design's paper", _register_file),
+    Rule("active_set", "suspended has 5 % of the warp-cycles", "RFC section 3.2, HRF section 4.3", _active_set, "stalls"),
     Rule("state", "always, for the commonest state that no other sentence is about",
          "Nsight Compute, warp state statistics", _state, "stalls"),
 )

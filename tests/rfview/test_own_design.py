@@ -14,7 +14,7 @@ import pytest
 from rfview.engine import plugin
 from rfview.engine.compile import jit
 from rfview.engine.errors import InputError
-from rfview.engine.plugin import Design, Parameter, check_design, files, plain_trial, variants
+from rfview.engine.plugin import Design, Parameter, check_design, files, host_functions, plain_trial, variants
 from rfview import cli
 from rfview.commands.designs import INSIDE, check, host_slips, track_slips
 from rfview.glossary import own_design
@@ -163,6 +163,11 @@ def test_the_check_names_tracks_that_cannot_be_drawn(monkeypatch: pytest.MonkeyP
     ("area_mm2", "lambda values: values['stt.lines'] * values['x']", "area_mm2: KeyError: 'stt.lines'"),
     ("area_mm2", "lambda values: None", "area_mm2: returns None, expected a number"),
     ("node_nm", "lambda values, preset: 'small'", "node_nm: returns 'small', expected a number"),
+    ("floors", "lambda counts, values, config: [('STT banks', counts['stt_writes'])]", "design stt, floors: KeyError: 'stt_writes'"),
+    ("floors", "lambda counts, values, config: [('STT banks', 1)]", "stt: its floors() returns [('STT banks', 1)], expected"),
+    ("lifts", "lambda values, config: 'faster writes'", "stt: its lifts() returns 'faster writes', expected"),
+    ("lifts", "lambda values, config: {'STT banks': 'x', 'bank_conflict': 'x', 'stt_writes': 'x'}",
+     "stt: its lifts() names 'stt_writes', which is no stall of the run"),
     ("why", "lambda trail, moment, rf, refusal: trail.value('stt.write_cycle') > 0",
      "trail.value('stt.write_cycle'): not a parameter of this run; did you mean stt.write_cycles"),
     ("why", "lambda trail, moment, rf, refusal: rf['wirtes']", "design stt, why: ValueError: no field of name wirtes"),
@@ -228,6 +233,7 @@ def test_the_help_topic_names_every_hook(capsys: pytest.CaptureFixture[str]) -> 
 def test_the_help_topic_names_everything_that_a_design_says_of_itself() -> None:
     text = own_design.text()
     names = [field.name for described in (Design, Parameter) for field in dataclasses.fields(described)]
+    names += host_functions.FUNCTIONS
     missing = [name for name in names if not re.search(rf"\b{name}\b", text)]
     assert not missing, f"rfview/glossary/own_design.py does not name {', '.join(missing)}"
 

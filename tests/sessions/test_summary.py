@@ -6,6 +6,7 @@ import json
 import re
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -15,13 +16,14 @@ import rfview
 from rfview.cli import main
 from rfview.engine import kernels
 from rfview.engine import simulator as simulator_module
+from rfview.engine.errors import InputError
 from rfview.engine.launch import load_launch_file
 from rfview.sessions import open_session
 from rfview.sessions.branches.fork import fork
 from rfview.sessions.commands.table import execute
 from rfview.sessions.reports import held
 from rfview.sessions.reports.statistics import stats
-from rfview.sessions.summary import summarise as summarise_module
+from rfview.sessions.summary import lifts, summarise as summarise_module
 from rfview.sessions.summary.rules import RESULTS, RULES
 from rfview.sessions.summary.summarise import MOST, Summary, facts_of, of_simulator, summarise, summary_of
 
@@ -61,6 +63,7 @@ def alive(count: int) -> str:
 BRANCH = f" and.b32 %r2, %r1, 31;\n setp.gt.u32 %p1, %r2, 3;\n @%p1 bra THERE;\n{CHAIN}THERE:\n"
 LATE = f" setp.gt.u32 %p1, %r1, 31;\n @%p1 bra THERE;\n{SIN}THERE:\n"
 FEW_BANKS = {"sm.num_banks": 2, "sm.rows_per_bank": 512}
+FEW_ACTIVE: dict[str, Any] = {"scheduler": "two_level", "settings": {"scheduler.active_set": 2}}
 # rule: (body, threads, options) of the kernel for which it fires, and of the one for which it must not
 KERNELS: dict[str, tuple[tuple[str, int, dict[str, Any]], tuple[str, int, dict[str, Any]]]] = {
     "floor": ((FAR_LOADS + STORE, 512, {}), (CHAIN + STORE, 32, {})),
@@ -74,6 +77,7 @@ KERNELS: dict[str, tuple[tuple[str, int, dict[str, Any]], tuple[str, int, dict[s
     "divergence": ((BRANCH + STORE, 128, {}), (CHAIN + STORE, 128, {})),
     "barriers": ((f"{LATE} bar.sync 0;\n{STORE}", 128, {}), (LATE + STORE, 128, {})),
     "register_file": ((CHAIN + STORE, 128, {"design": "stt"}), (CHAIN + STORE, 128, {})),
+    "active_set": ((CHAIN + STORE, 512, FEW_ACTIVE), (CHAIN + STORE, 512, {})),
 }
 
 
@@ -162,6 +166,70 @@ def test_on_a_design_with_another_scheduler_the_one_of_its_paper_is_named() -> N
         (found,) = [one for one in summary_of(replace(facts, totals={**facts.totals, "wb_drain": facts.resident})).sentences
                     if one.rule == "register_file"]
         assert ("--scheduler switch_on_stall" in found.lift) is is_named
+
+
+def cycles_of(lift: str, body: str, block: int, options: dict[str, Any]) -> int:
+    """Return the cycles of a run with the first setting or scheduler that a sentence advises."""
+    word, _, advice = lift[lift.index("`--") + 1:].partition("`")[0].partition(" ")
+    changed = dict(options)
+    if word == "--scheduler":
+        changed["scheduler"] = advice
+    else:
+        key, _, value = advice.partition("=")
+        changed["settings"] = {**options.get("settings", {}), key: value}
+    return facts_of(run(body, block, changed)).cycles
+
+
+def test_more_warps_are_no_advice_where_an_active_set_keeps_ready_ones_out() -> None:
+    """16 warps in two active sets of one: 7 others of each wait, which a larger grid would only join."""
+    for options, setting in ((FEW_ACTIVE, "scheduler.active_set=4"), ({"scheduler": "switch_on_stall"}, "--scheduler gto")):
+        session = run(CHAIN + STORE, 512, options)
+        (slots,), (found,) = ([one for one in summarise(session).sentences if one.rule == name] for name in ("occupancy", "active_set"))
+        assert "the active set keeps ready warps out already" in slots.text and not slots.lift
+        assert "1 warp at a time" in found.text and setting in found.lift
+        assert cycles_of(found.lift, CHAIN + STORE, 512, options) < 0.8 * facts_of(session).cycles
+        assert not any("more warps" in one.lift for one in summarise(session).sentences)
+    assert "design's paper has this scheduler" not in found.lift, "sram's is gto"
+
+
+@pytest.mark.parametrize(("design", "said"), [
+    ("sram", "sm.bank_ports=2"), ("racetrack", "sm.max_banks_per_cycle=0"), ("rfc", "rfc.write_ports=2"), ("rfc[main=stt]", "rfc.write_ports=2"),
+    ("edram", "more banks"), ("single_buffer", "rfview relief"), ("hrf", "rfview relief"),
+])
+def test_what_lifts_bank_conflicts_is_what_the_design_can_change(design: str, said: str) -> None:
+    """Other ports change nothing where a design arbitrates itself, and eDRAM's banks have two already."""
+    facts = facts_of(run(CHAIN + STORE, 512, {"design": design}))
+    (found,) = [one for one in summary_of(replace(facts, totals={**facts.totals, "bank_conflict": facts.resident})).sentences
+                if one.rule == "operand_banks"]
+    assert said in found.lift and ("sm.bank_ports" in found.lift) is (design == "sram")
+
+
+def test_the_advice_for_a_shifting_tape_shortens_the_run() -> None:
+    options = {"design": "racetrack"}
+    facts = facts_of(run(alive(30) + STORE, 512, options))
+    (found,) = [one for one in summary_of(facts).sentences if one.rule == "register_file"]
+    assert "in shift" in found.text and cycles_of(found.lift, alive(30) + STORE, 512, options) < 0.95 * facts.cycles
+    mapped = facts_of(run(alive(30) + STORE, 512, {**options, "settings": {"racetrack.mapping": "spread-16"}}))
+    assert not lifts.of_design(mapped, "shift")
+
+
+def test_a_full_write_port_of_the_cache_is_said_and_what_widens_it() -> None:
+    """Two schedulers issue two instructions in a cycle, of which the cache takes one result."""
+    options = {"design": "rfc"}
+    body = "".join(f" add.f32 %f{k}, %f1, 0f3F8000{k:02X};\n" for k in range(2, 26)) * 4 + STORE
+    session = run(body, 512, options)
+    found = summarise(session).sentences[0]
+    assert found.text.startswith("The write port of the cache limits this run") and "less of that work, or" in found.lift
+    assert cycles_of(found.lift, body, 512, options) < 0.8 * facts_of(session).cycles
+    units = [floor.unit for floor in facts_of(session).floors]
+    assert "register banks" in units, "those of the main file"
+
+
+def test_a_designs_wrong_answer_about_lifts_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    facts = facts_of(run(CHAIN + STORE, 32, {}))
+    monkeypatch.setattr(lifts.plugin, "find", lambda name: SimpleNamespace(lifts=lambda values, config: ["faster"]))
+    with pytest.raises(InputError, match=r"sram: its lifts\(\) returns \['faster'\], expected"):
+        lifts.of_design(facts, "wait")
 
 
 def test_waits_for_spilled_registers_are_not_called_latency() -> None:
