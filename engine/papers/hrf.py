@@ -7,18 +7,19 @@ loss over sram under round robin is printed beside that one.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Any
 
 from rfview.engine import plugin as designs
 from rfview.engine.papers import Direction, Number, figures
-from rfview.engine.papers.lab import Lab, average, count, geomean, loss, mean, over, power, ratio, speed
+from rfview.engine.papers.lab import Each, Lab, average, count, geomean, loss, mean, over, power, ratio, speed
 from rfview.engine.config import load_preset
 
 ONE = {"sm.num_schedulers": 1}
 OWN = "switch_on_stall"
 RF_SHARE = 0.25        # of GPU power, assumed: the paper gives none
+MOST_SAVED, LEAST_SAVED = ("QUG", "SOQ", "DXT"), ("RED", "BFS")     # of STT-RAM writes, by section 6.4
 GATED, PIPELINE = "hrf[power_gating=true]", "stt[stall=pipeline]"
 OTHER_PAPER = "The paper quotes another's buffer, technology and workloads; ours has 16 entries by choice"
 
@@ -136,6 +137,28 @@ def at_the_end(lab: Lab, wanted: tuple[str, ...], *, most: bool, at_least: int) 
     return Number(count, f"the {len(wanted)} {'most' if most else 'least'} are {' and '.join(ends)}", each)
 
 
+def beside_others(lab: Lab, each: Mapping[str, float], named: tuple[str, ...], what: str) -> Number:
+    """Return the mean of a quantity over the named kernels, over its mean over the others; NaN if either has none."""
+    chosen = {name: each[name] for one in named for name in lab.called(one) if name in each}
+    others = {name: one for name, one in each.items() if name not in chosen}
+    if lab.missing(*named) or not others:
+        return Number(math.nan, lab.missing(*named) or "no other kernels ran", each)
+    listed = ", ".join(f"{name} {one:.4g}" for name, one in chosen.items())
+    note = f"{what}: {listed}; mean of the others {mean(others):.4g}"
+    return Number(mean(chosen) / mean(others), note, kernels=tuple(each))
+
+
+def hrf_speed(lab: Lab) -> Each:
+    """Return hrf's IPC over sram's."""
+    return speed(own(lab, "sram"), own(lab, "hrf"))
+
+
+def unhurt(lab: Lab) -> Number:
+    """Return the loss of IPC of the kernels whose performance the paper says is not impacted."""
+    each = {name: one for name, one in hrf_speed(lab).items() if any(name in lab.called(one_) for one_ in MOST_SAVED)}
+    return loss("hrf-most-ipc", each) if each else Number(math.nan, lab.missing(*MOST_SAVED))
+
+
 def gaussian(lab: Lab) -> Number:
     """Return the saving of register-file power with gating on gaussian elimination."""
     names = lab.called("GAU")
@@ -175,8 +198,12 @@ MEASURED: dict[str, Callable[[Lab], Number]] = {
     "hrf-inter-active": lambda lab: average(
         sampled(lab, "inter_active_distance"), f"active periods are {mean(sampled(lab, 'active_period')):.0f} cycles on "
         f"average, with {mean(figures.resident_warps(sampled_runs(lab))):.0f} warps in turn"),
-    "hrf-least": lambda lab: at_the_end(lab, ("RED", "BFS"), most=False, at_least=9),
-    "hrf-most": lambda lab: at_the_end(lab, ("QUG", "SOQ", "DXT"), most=True, at_least=12),
+    "hrf-least": lambda lab: at_the_end(lab, LEAST_SAVED, most=False, at_least=9),
+    "hrf-most": lambda lab: at_the_end(lab, MOST_SAVED, most=True, at_least=12),
+    "hrf-most-distance": lambda lab: beside_others(lab, sampled(lab, "inter_active_distance"), MOST_SAVED, "cycles"),
+    "hrf-most-ipc": unhurt,
+    "hrf-least-distance": lambda lab: beside_others(lab, sampled(lab, "inter_active_distance"), LEAST_SAVED, "cycles"),
+    "hrf-least-ipc": lambda lab: beside_others(lab, hrf_speed(lab), LEAST_SAVED, "IPC over sram's"),
     "hrf-gau-rf": gaussian,
     "hrf-unallocated": lambda lab: average({k: 100 * v for k, v in sampled(lab, "unallocated_share").items()},
                                            "the share depends on each kernel's registers and CTAs"),

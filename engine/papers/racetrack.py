@@ -26,7 +26,7 @@ from rfview.engine.tools import mapping
 FIG_7 = (0, 3, 1, 4, 1, 2)
 PLAIN = "racetrack[preshift=0]"
 LAYOUT = "spread-16"     # of plain tapes: registers over the ports first, by Fig. 6 (B5.13)
-READS_PER_WRITE = 1.79   # RFC section 5.4
+READS_PER_WRITE = 1.79   # assumed: what RFC's 58 % of section 5.4 mean; this paper says nothing of its programs
 PORTS = 8                # per bank in section 4.3.3 (B5.1)
 LEAST_CHANGE = 0.05      # relative to a ladder's first step: shares of a smaller change mean nothing,
 LEAST_FASTER = 0.02      # of cycles, of which the total change is smaller in the paper, too
