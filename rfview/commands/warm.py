@@ -1,4 +1,4 @@
-"""`rfview warm`: compile designs, recorder, functional modes and a sub-core in child processes; later runs need not wait."""
+"""`rfview warm`: compile designs, recorder, functional modes, checker and a sub-core in child processes, ahead of time."""
 
 from __future__ import annotations
 
@@ -31,6 +31,7 @@ def run(args: argparse.Namespace) -> int:
     if not args.designs:
         jobs += [("the recorder", ["rfview.sessions.file.warm"]), ("the functional mode", ["rfview.engine.functional.warm"]),
                  ("machine code", ["rfview.engine.functional.warm", "machine_values"]),
+                 ("the checker", ["rfview.engine.check.warm"]),
                  (f"{defaults.DESIGN} on a sub-core", ["rfview.engine.compile.child", defaults.DESIGN, SUBCORE_PRESET])]
     with progress.bar() as bar:
         board = Board(bar, len(jobs))
