@@ -200,7 +200,7 @@ class Programs:
         a, b = self.timelines
         said = [f"{' and '.join(self.cut)} {'is' if len(self.cut) == 1 else 'are'} cut before the end, so times are not "
                 "compared." if self.cut else speed_sentence(a.last, b.last)]
-        most = max(self.rows, key=lambda row: abs(row.causes_change), default=None)
+        most = max(self._versions(), key=lambda row: abs(row.causes_change), default=None)
         if most is not None and most.causes_change and self.is_changed(most):
             said.append(f"{self.name_of(most, 1)} holds up {abs(most.causes_change):,} warp-cycles "
                         f"{'less' if most.causes_change < 0 else 'more'}{access_sentence(most)}.")
@@ -211,6 +211,17 @@ class Programs:
             said.append(f"In B {self.name_of(now, 1)} waits most, {share:.0%} of the resident warp-cycles: {name} "
                         f"{count / now.b.waits:.0%} of that.")
         return said
+
+    def _versions(self) -> list[Row]:
+        """Return the rows with an edited line and its new version, which follows it, as one: the cost moves to the latter."""
+        rows: list[Row] = []
+        for row in self.rows:
+            last = rows[-1] if rows else None
+            if row.pair.a is None and last is not None and last.pair.b is None:
+                rows[-1] = Row(Pair(last.pair.a, row.pair.b), last.a, row.b)
+            else:
+                rows.append(row)
+        return rows
 
     def heading(self) -> str:
         """Return how much was edited, and how many other lines cost something else now."""

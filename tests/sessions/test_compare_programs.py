@@ -148,6 +148,15 @@ def test_sentences_say_how_fast_which_line_and_what_limits_now(run: Run) -> None
         "B takes 25.0% more cycles."]
 
 
+def test_the_cost_of_an_edited_line_is_compared_with_that_of_its_new_version(run: Run) -> None:
+    same = Programs(run(), run(source=edited(4, "    float x = 3 * i;"))).sentences()
+    assert same[0].startswith("B takes as many cycles") and not any("holds up" in text for text in same)
+    before, after = run(slow=40), run(slow=20, source=edited(4, "    float x = less(i * 3);"))
+    held = {row.pair.b is not None: cost.causes for row in Programs(before, after).rows for cost in (row.a, row.b)
+            if cost is not None and row.pair.edited}
+    assert f"k.cu:4 holds up {held[False] - held[True]:,} warp-cycles less." in Programs(before, after).sentences()
+
+
 def test_text_and_data_agree_and_the_same_program_is_compared_by_instruction(run: Run) -> None:
     a, b = run(), run(slow=5, source=edited(4, "    float x = slow(i * 3);"))
     programs = Programs(a, b)
