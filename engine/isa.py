@@ -54,7 +54,7 @@ _NAMES = (
     # executed by stages of the machine
     "LD ST ATOM RED LDPARAM SREG BRA BRA_UNI EXIT BAR BAR_WARP MEMBAR TRAP BRKPT NANOSLEEP PRINTF ASSERTFAIL TEX "
     # of machine code: computed by values/machine, then executed by stages
-    "ADD3 ADD3_CC MAD_CC MAD_WIDE_CC LEA LOP3_P FUNNEL SETP_EX MINMAX3 FLOAT_PAIR FCHK DMINMAX F2IP VOTE_BOTH "
+    "ADD3 ADD3_CC MAD_CC MAD_WIDE_CC LEA LOP3_P FUNNEL SETP_EX MINMAX3 FLOAT_PAIR FCHK DMINMAX F2IP I2IP VOTE_BOTH "
     "R2UR ELECT PACKED PRODUCT MOVM "
     "PLOP3 P2R R2P B2R JUMP BSSY BSYNC BREAK BMOV WARPSYNC ENDCOLLECTIVE YIELD "
     "LDGSTS LDGDEPBAR LDSM STSM SULD SUST"
@@ -79,7 +79,7 @@ _NAMES = (
     OP_LD, OP_ST, OP_ATOM, OP_RED, OP_LDPARAM, OP_SREG, OP_BRA, OP_BRA_UNI, OP_EXIT, OP_BAR, OP_BAR_WARP,
     OP_MEMBAR, OP_TRAP, OP_BRKPT, OP_NANOSLEEP, OP_PRINTF, OP_ASSERTFAIL, OP_TEX,
     OP_ADD3, OP_ADD3_CC, OP_MAD_CC, OP_MAD_WIDE_CC, OP_LEA, OP_LOP3_P, OP_FUNNEL, OP_SETP_EX, OP_MINMAX3, OP_FLOAT_PAIR,
-    OP_FCHK, OP_DMINMAX, OP_F2IP, OP_VOTE_BOTH, OP_R2UR, OP_ELECT, OP_PACKED, OP_PRODUCT, OP_MOVM,
+    OP_FCHK, OP_DMINMAX, OP_F2IP, OP_I2IP, OP_VOTE_BOTH, OP_R2UR, OP_ELECT, OP_PACKED, OP_PRODUCT, OP_MOVM,
     OP_PLOP3, OP_P2R, OP_R2P, OP_B2R, OP_JUMP, OP_BSSY, OP_BSYNC, OP_BREAK, OP_BMOV, OP_WARPSYNC, OP_ENDCOLLECTIVE, OP_YIELD,
     OP_LDGSTS, OP_LDGDEPBAR, OP_LDSM, OP_STSM, OP_SULD, OP_SUST,
 ) = range(len(_NAMES))
@@ -115,8 +115,9 @@ PRMT_MODES = {"": 0, "f4e": 1, "b4e": 2, "rc8": 3, "ecl": 4, "ecr": 5, "rc16": 6
 SFU_HALF = 1 << 8        # with SFU_EX2, SFU_TANH: f16; SFU_HALF2: f16x2
 SFU_HALF2 = 2 << 8
 SFU_BF16 = 4 << 8
-# aux of OP_CVT: destination type | source type << 8 | CVT_PAIR
+# aux of OP_CVT: destination type | source type << 8 | CVT_PAIR | CVT_FINITE
 CVT_PAIR = 1 << 16       # cvt.rn.f16x2.f32 d, a, b: a to the upper, b to the lower half
+CVT_FINITE = 1 << 17     # with CVT_PAIR: what is too large becomes the largest number, not infinity
 # aux of OP_TESTP
 TESTP_KINDS = {"finite": 0, "infinite": 1, "number": 2, "notanumber": 3, "normal": 4, "subnormal": 5}
 TESTP_F64 = 8            # added for f64
@@ -173,7 +174,8 @@ ADD3_WIDE = 4
 MAD_SIGNED, MAD_UPPER = 1, 2
 # aux of OP_LEA: shift | these
 LEA_HIGH, LEA_SIGN_EXTEND, LEA_COMPLEMENT, LEA_PLUS_ONE = 64, 128, 256, 512
-LOP3_AND = 256           # aux of OP_LOP3_P: table | this
+LOP3_AND, LOP3_SIGN = 256, 512      # aux of OP_LOP3_P: table | these; LOP3_SIGN: only the sign bit counts
+I2IP_SIGNED = 256        # aux of OP_I2IP: bits of the packed numbers | this
 # aux of OP_FUNNEL
 FUNNEL_LEFT, FUNNEL_WRAP, FUNNEL_HIGH, FUNNEL_WIDE, FUNNEL_SIGNED = 1, 2, 4, 8, 16
 SETP_EX_SIGNED = 256     # aux of OP_SETP_EX: CMP_* | this

@@ -34,6 +34,7 @@ MOVED_PREDICATE_CYCLES, MOVED_OPERAND_CYCLES = 8, 2
 TEXTURE_EARLY = {"half.mma": 1}     # the texture unit reads registers sooner behind these than the rest of variable latency
 WIDE_CYCLES = 2         # between the words of IMAD.WIDE, and of its addend
 HALF_CYCLES = (6, 4)    # between halves; Turing and later
+HALF_TENSOR_CYCLES = 6  # between halves by the tensor unit (of sm_80, in code of other programs)
 TENSOR_OPERAND = (6, 7)     # from an instruction of fixed latency to one for tensor cores
 # a predicate as an operand: of FMA a cycle later, but for FMA's own; as a guard or a branch's condition
 PREDICATE_CYCLES, GUARD_CYCLES, GUARD_CYCLES_TURING, DOUBLE_PREDICATE, DOUBLE_GUARD = 4, 13, 12, 6, 14
@@ -49,6 +50,8 @@ def needed(producer: Effects, register: int, consumer: Effects, role: str, sm: i
         return UNIFORM_CYCLES
     if producer.kind == consumer.kind == "half":
         return HALF_CYCLES[sm > 75]
+    if producer.kind == consumer.kind == "half.mma":
+        return HALF_TENSOR_CYCLES
     kind = "alu" if producer.kind == "branch" else "fma" if producer.kind in FMA else producer.kind
     bounds = _BOUNDS[kind][sm > 75]
     if sm >= 120 and (kind, _column(consumer, role)) in OF_SM_120:

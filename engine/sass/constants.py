@@ -26,6 +26,7 @@ class Layout:
     """Offsets in bank 0. block, grid: three words. shared: of the 64-bit window, None if a special register has it.
 
     dynamic: the bytes of dynamic shared memory. workspace: the address of the grid-wide barrier, upper word first.
+    num_sms: %nsmid.
 
     static_shared: where a kernel's shared memory begins: since sm_90, the first 1,024 bytes are the system's.
     """
@@ -38,6 +39,7 @@ class Layout:
     params: int
     dynamic: int = 0x2C
     workspace: int = 0x8C
+    num_sms: int = 0x10C
     static_shared: int = 0
 
 
@@ -45,7 +47,7 @@ LAYOUTS = {
     75: Layout(block=0x0, grid=0xC, stack=0x28, local=0x20, shared=0x18, params=0x160),
     90: Layout(block=0x0, grid=0xC, stack=0x28, local=0x20, shared=None, params=0x210, workspace=0x44, static_shared=0x400),
     120: Layout(block=0x360, grid=0x370, stack=0x37C, local=0x2F8, shared=None, params=0x380, dynamic=0x2AC, workspace=0x254,
-                static_shared=0x400),
+                num_sms=0x2D0, static_shared=0x400),
 }
 
 
@@ -90,6 +92,7 @@ def image_of(kernel: Kernel, launch: Launch, params: bytes, addresses: Mapping[s
     if layout.shared is not None:
         struct.pack_into("<Q", image, layout.shared, SHARED_WINDOW)
     struct.pack_into("<I", image, layout.dynamic, launch.shared_bytes)
+    struct.pack_into("<I", image, layout.num_sms, 1)
     if kernel.workspace:
         address = addresses[GRID_WORKSPACE]
         struct.pack_into("<II", image, kernel.workspace, address >> 32, address & 0xFFFFFFFF)

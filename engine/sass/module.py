@@ -23,10 +23,12 @@ from rfview.engine.sass.table import row_of
 
 SHARED = frozenset("LDS STS ATOMS REDS LD ST ATOM RED LDGSTS SYNCS".split())
 NAME = re.compile(r"[^\s`'()+,]+")
+SOURCE = re.compile(r"[-~]?(U?R\d+)")
 JUMPS = ("CALL", "JMP", "BRX")
+STACK_POINTER = "R1"
 USER_BANK = 3       # of __constant__ variables
 LOCAL_ALIGN = 16
-STACK_BYTES = 8192      # assumed: per thread, where functions are called; ptxas does not say how deep
+STACK_BYTES = 8192      # assumed: per thread, where ptxas does not know how many code needs
 
 
 @lru_cache(maxsize=4)
@@ -157,9 +159,18 @@ def reached(listing: Listing, entry: Function) -> list[Function]:
 
 
 def needs_stack(functions: list[Function]) -> bool:
-    """Return whether code calls functions, which may call others; ptxas's own subroutines, as for division, call none."""
+    """Return whether code calls functions, which may call others, or takes a computed number of bytes (alloca).
+
+    ptxas's own subroutines, as for division, call none.
+    """
     return any(instruction.opcode.startswith("CALL") and "__internal_" not in "".join(instruction.operands)
-               for function in functions for instruction in function.code)
+               or moves_stack(instruction) for function in functions for instruction in function.code)
+
+
+def moves_stack(instruction: Instruction) -> bool:
+    """Return whether the stack pointer is computed from another register."""
+    registers = [found[1] for word in instruction.operands[1:] if (found := SOURCE.match(word))]
+    return instruction.operands[:1] == (STACK_POINTER,) and any(register != STACK_POINTER for register in registers)
 
 
 def uses_shared(functions: list[Function]) -> bool:

@@ -288,9 +288,9 @@ def divide(a, b, signed):
 
 @jit
 def remainder(a, b, signed):
-    """Remainder with the sign of a; a when b is 0."""
+    """Remainder with the sign of a; all ones when b is 0, as in ptxas's code."""
     if b == Z64:
-        return a
+        return ~Z64
     negative = signed and is_negative(a)
     rest = (Z64 - a if negative else a) % (Z64 - b if signed and is_negative(b) else b)
     return Z64 - rest if negative else rest

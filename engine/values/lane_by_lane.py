@@ -76,7 +76,7 @@ def divide_rows(rows, src, dst, mask, aux):
             if signed:
                 x, y = I64(extend(U64(a), S32, True)), I64(extend(U64(b), S32, True))
             if y == I64(0):
-                store(rows, dst, lane, a if is_rem else ALL_LANES)
+                store(rows, dst, lane, ALL_LANES)
                 continue
             top, bottom = U32(abs(x)), U32(abs(y))
             if is_rem:

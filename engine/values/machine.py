@@ -9,7 +9,7 @@ from rfview.engine.values.execute import TABLE, Way, computing
 from rfview.engine.values.lanes import MACHINE_BODIES
 from rfview.engine.values.machine_rows import (add3_rows, byte_rows, compare_high_rows, division_rows, double_choice_rows,
                                                elect_rows, extreme_rows, first_rows, float_pair_rows, funnel_rows,
-                                               lea_rows, logic_rows, mad_rows, mad_wide_rows, vote_both_rows)
+                                               lea_rows, logic_rows, mad_rows, mad_wide_rows, narrow_rows, vote_both_rows)
 from rfview.engine.values.matrix import movm_rows
 from rfview.engine.values.packed import packed_rows
 from rfview.engine.values.product import product_rows
@@ -30,6 +30,7 @@ MACHINE_TABLE: dict[int, Way] = {
     isa.OP_FCHK: Way(division_rows, gives=True),
     isa.OP_DMINMAX: Way(double_choice_rows, gives=True),
     isa.OP_F2IP: Way(byte_rows),
+    isa.OP_I2IP: Way(narrow_rows),
     isa.OP_VOTE_BOTH: Way(vote_both_rows, gives=True),
     isa.OP_R2UR: Way(first_rows, gives=True),
     isa.OP_ELECT: Way(elect_rows, gives=True),

@@ -7,10 +7,11 @@ predicates packs both lane masks in one u8, as execute.py says.
 from __future__ import annotations
 
 from rfview.engine.compile.jit import jit
-from rfview.engine.isa import (ADD3_WIDE, CMP_EQ, CMP_LE, CMP_LT, CMP_NE, FP_MAX, FP_MIN,
-                               FUNNEL_HIGH, FUNNEL_LEFT, FUNNEL_SIGNED, FUNNEL_WIDE, FUNNEL_WRAP, LEA_COMPLEMENT, LEA_HIGH,
-                               LEA_PLUS_ONE, LEA_SIGN_EXTEND, LOP3_AND, MAD_SIGNED, MAD_UPPER, MINMAX3_ADD, MINMAX3_FLOAT,
-                               MINMAX3_MAX, MINMAX3_SIGNED, OP_LOP3, SETP_EX_SIGNED, T_F32, T_U8, VOTE_BALLOT)
+from rfview.engine.isa import (ADD3_WIDE, CMP_EQ, CMP_LE, CMP_LT, CMP_NE, FP_MAX, FP_MIN, FUNNEL_HIGH, FUNNEL_LEFT,
+                               FUNNEL_SIGNED, FUNNEL_WIDE, FUNNEL_WRAP, I2IP_SIGNED, LEA_COMPLEMENT, LEA_HIGH,
+                               LEA_PLUS_ONE, LEA_SIGN_EXTEND, LOP3_AND, LOP3_SIGN, MAD_SIGNED, MAD_UPPER, MINMAX3_ADD,
+                               MINMAX3_FLOAT, MINMAX3_MAX, MINMAX3_SIGNED, OP_LOP3, SETP_EX_SIGNED, T_F32, T_U8,
+                               VOTE_BALLOT)
 from rfview.engine.values.arithmetic import (I64, M32, ONE64, S32, U32, U64, Z64, bits_f64, ctz, extend, f64_bits, less,
                                              shift_left, shift_right)
 from rfview.engine.values.between_lanes import vote_rows
@@ -103,9 +104,10 @@ def lea_rows(rows, src, dst, aux, p0):
 def logic_rows(rows, src, dst, aux, p0):
     """OP_LOP3_P: a function of three words by its table; gives whether it is not 0, or (LOP3_AND: and) the predicate."""
     run(rows, src, dst, U32(p0), U32(aux), OP_LOP3)
+    counts = U32(0x80000000) if has(aux, LOP3_SIGN) else U32(M32)
     nonzero = U32(0)
     for lane in range(32):
-        nonzero |= U32(load(rows, dst, lane) != U32(0)) << U32(lane)
+        nonzero |= U32(load(rows, dst, lane) & counts != U32(0)) << U32(lane)
     return U64(nonzero & U32(p0)) if has(aux, LOP3_AND) else U64(nonzero | U32(p0))
 
 
@@ -206,6 +208,22 @@ def byte_rows(rows, src, dst, flags):
         high = convert(aux, U32(flags), U64(load(rows, src, lane))) & U64(255)
         low = convert(aux, U32(flags), U64(load(rows, src + 2, lane))) & U64(255)
         store(rows, dst, lane, (load(rows, src + 4, lane) << U32(16)) | U32((high << U64(8)) | low))
+
+
+@jit
+def narrow_rows(rows, src, dst, aux):
+    """OP_I2IP: two integers with sign, limited to narrow ones: b lowest, a above it, then c."""
+    bits = U64(aux) & U64(255)
+    signed = has(aux, I2IP_SIGNED)
+    most = (ONE64 << (bits - ONE64 if signed else bits)) - ONE64
+    least = ~most if signed else Z64
+    for lane in range(32):
+        packed = U64(load(rows, src + 4, lane))
+        for slot in range(2):
+            value = extend(U64(load(rows, src + 2 * slot, lane)), S32, True)
+            value = least if less(value, least, True) else most if less(most, value, True) else value
+            packed = packed << bits | value & ((ONE64 << bits) - ONE64)
+        store(rows, dst, lane, U32(packed & M32))
 
 
 @jit

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 
 from rfview.engine import isa
-from rfview.engine.isa import (FLAG_FTZ, FLAG_INT_ROUND, FLAG_NAN, FLAG_RELU, FLAG_SAT, FLAG_WIDE_DST, FP_ADD,
-                               FP_DIV, FP_FMA, FP_MAX, FP_MIN, FP_MUL, FP_NEG, FP_RCP, FP_SQRT, FP_SUB, T_BF16,
+from rfview.engine.isa import (CVT_FINITE, FLAG_FTZ, FLAG_INT_ROUND, FLAG_NAN, FLAG_RELU, FLAG_SAT, FLAG_WIDE_DST,
+                               FP_ADD, FP_DIV, FP_FMA, FP_MAX, FP_MIN, FP_MUL, FP_NEG, FP_RCP, FP_SQRT, FP_SUB, T_BF16,
                                T_BF16X2, T_F16, T_F32, T_F64, T_S64)
 from rfview.engine.values.arithmetic import (F32, F64, I64, M32, ONE64, SIGN64, U32, U64, Z64, bits_f32, bits_f64,
                                              clz, extend, f32_bits, f64_bits, fma64, is_negative, is_signed, less,
@@ -21,7 +21,7 @@ RN, RZ, RM, RP = isa.ROUND_RN, isa.ROUND_RZ, isa.ROUND_RM, isa.ROUND_RP
 
 INFINITY64 = U64(0x7FF0000000000000)
 MAGNITUDE64 = U64(0x7FFFFFFFFFFFFFFF)
-NAN64 = U64(0x7FF8000000000000)
+NAN64 = U64(0xFFF8000000000000)     # as in math_constants.h and in what ptxas makes of sqrt, rsqrt and div
 NAN32 = U64(0x7FFFFFFF)
 ZERO, ONE = F64(0.0), F64(1.0)
 
@@ -574,6 +574,8 @@ def convert(aux, flags, value):
         x = bits_f64(value)
     elif source == T_F32:
         x = load32(value & M32, flags)
+    elif source == T_BF16 and target == T_F32 and U64(flags) == Z64:
+        return (value & U64(0xFFFF)) << U64(16)         # a NaN keeps its bits, as in the shift that ptxas makes of this
     else:
         x = half_to_float(value, source == T_BF16)
     if target <= T_S64:
@@ -609,7 +611,17 @@ def convert_pair(aux, flags, upper, lower):
     brain = (I64(aux) & I64(255)) == T_BF16X2
     kind = T_BF16 if brain else T_F16
     high = float_result(load32(upper & M32, flags), kind, flags)
-    return float_result(load32(lower & M32, flags), kind, flags) | (high << U64(16))
+    low = float_result(load32(lower & M32, flags), kind, flags)
+    if has(aux, CVT_FINITE):
+        high, low = largest_for_infinity(high, brain), largest_for_infinity(low, brain)
+    return low | (high << U64(16))
+
+
+@jit
+def largest_for_infinity(pattern, brain):
+    """Bits of a half, infinity replaced by the largest number."""
+    infinity = U64(0x7F80) if brain else U64(0x7C00)
+    return pattern - ONE64 if pattern & U64(0x7FFF) == infinity else pattern
 
 
 @jit
@@ -624,7 +636,7 @@ def test_property(kind, pattern):
         return magnitude <= INFINITY64
     if kind == 3:
         return magnitude > INFINITY64
-    normal = magnitude >= U64(1 << 52) and magnitude < INFINITY64
-    if kind == 4:
-        return normal
-    return magnitude > Z64 and not normal and magnitude < INFINITY64
+    subnormal = magnitude > Z64 and magnitude < U64(1 << 52)
+    if kind == 4:       # zeros are normal (PTX manual)
+        return magnitude < INFINITY64 and not subnormal
+    return subnormal

@@ -1,8 +1,8 @@
 """The special function unit of one lane: approximate reciprocal, roots, powers, logarithm, sine and cosine.
 
 Computed in f64 with + - * / fma and square root only, then rounded once to f32: the same bits on every machine, within
-a fraction of an ulp of the true value (PTX allows 1 to 4 ulp), exact where the true result is a power of two. Special
-values follow the tables of the PTX manual.
+a fraction of an ulp of the true value (PTX allows 1 to 4 ulp), exact where the true result is a power of two. Sines, cosines
+and divisions have a second step, as in ptxas's code. Special values follow the tables of the PTX manual.
 """
 
 from __future__ import annotations
@@ -11,67 +11,21 @@ import numpy as np
 
 from rfview.engine.isa import (FLAG_FTZ, SFU_BF16, SFU_COS, SFU_COS_TURNS, SFU_DIV, SFU_DIV_FULL, SFU_EX2, SFU_HALF2,
                                SFU_LG2, SFU_RCP, SFU_RCP64, SFU_RSQRT, SFU_RSQRT64, SFU_SIN_TURNS, SFU_SQRT, SFU_TANH)
-from rfview.engine.values.arithmetic import F64, I64, M32, SIGN64, U64, Z64, bits_f64, f64_bits, fma64, sqrt64
+from rfview.engine.values.arithmetic import (F64, I64, M32, SIGN64, U32, U64, Z64, bits_f32, bits_f64, f64_bits, fma64,
+                                             sqrt64)
 from rfview.engine.compile.jit import jit
-from rfview.engine.values.rounding import (INFINITY64, NAN64, ONE, RN, ZERO, exponent_of, finish32, flush_half,
-                                           half_to_float, has, is_finite, load32, power_of_two, round_half,
-                                           round_integral, scale, sign_of)
+from rfview.engine.values.rounding import (INFINITY64, NAN64, ONE, RN, RZ, ZERO, exponent_of, finish32, flush32, flush_half,
+                                           half_to_float, has, is_finite, load32, power_of_two, round_f32, round_half,
+                                           round_integral, scale)
 
 
 LN2 = F64(0.6931471805599453)
 TWO_LOG2E = F64(2.8853900817779268)      # 2 / ln 2
-TWO_OVER_PI = F64(0.6366197723675814)
 TWO_PI = F64(6.283185307179586)
+TURN = F64(np.float32(0.15915494309189535))     # 1 / 2 pi, as f32
 NAN = F64(np.nan)
 INFINITY = F64(np.inf)
 
-PI_BITS = 320
-
-
-def _pi_scaled(bits: int) -> int:
-    """Floor of pi * 2**bits, by Machin's formula in integers."""
-    guard = bits + 32
-
-    def arctan_inverse(n: int) -> int:
-        power = (1 << guard) // n
-        total, k, sign = 0, 1, 1
-        while power:
-            total += sign * (power // k)
-            power //= n * n
-            k, sign = k + 2, -sign
-        return total
-
-    return (4 * (4 * arctan_inverse(5) - arctan_inverse(239))) >> 32
-
-
-def _reduction_table() -> tuple[np.ndarray, np.ndarray]:
-    """For e = 0..127: 2**e modulo pi / 2 as (e, 2) f64 high and low parts, and the quadrant (whole count modulo 4)."""
-    half_pi = _pi_scaled(PI_BITS) >> 1
-    parts, quadrants = np.zeros((128, 2)), np.zeros(128, np.int64)
-    for e in range(128):
-        whole, rest = divmod((1 << e) << PI_BITS, half_pi)
-        high = rest >> (max(rest.bit_length() - 53, 0)) << (max(rest.bit_length() - 53, 0))
-        low = rest - high
-        low = low >> (max(low.bit_length() - 53, 0)) << (max(low.bit_length() - 53, 0))
-        parts[e] = high / 2**PI_BITS, low / 2**PI_BITS
-        quadrants[e] = whole % 4
-    return parts, quadrants
-
-
-REDUCED, QUADRANTS = _reduction_table()
-
-
-def _split_half_pi() -> tuple[float, float, float]:
-    """pi / 2 as three f64 parts; the first two have 33 bits, so that a 20-bit count times each is exact."""
-    rest, parts = _pi_scaled(PI_BITS) >> 1, []
-    for width in (33, 33, 53):
-        shift = rest.bit_length() - width
-        parts.append((rest >> shift << shift) / 2**PI_BITS)
-        rest -= rest >> shift << shift
-    return parts[0], parts[1], parts[2]
-
-
-HALF_PI_1, HALF_PI_2, HALF_PI_3 = (F64(part) for part in _split_half_pi())
 C = tuple(F64(c) for c in (
     1 / 2, 1 / 6, 1 / 24, 1 / 120, 1 / 720, 1 / 5040, 1 / 40320, 1 / 362880, 1 / 3628800, 1 / 39916800, 1 / 479001600,
     1 / 6227020800, 1 / 87178291200))
@@ -135,24 +89,6 @@ def lg2(x):
 
 
 @jit
-def reduced_angle(x):
-    """x modulo pi / 2, in about [-pi/4, pi/4], and the quadrant, for a finite f32 value x."""
-    if abs(x) < F64(1048576.0):
-        count = round_integral(x * TWO_OVER_PI, RN)
-        r = ((x - count * HALF_PI_1) - count * HALF_PI_2) - count * HALF_PI_3
-        return r, I64(count)
-    exponent = exponent_of(x) - I64(23)                # x = m * 2**exponent with a 24-bit whole m
-    m = scale(x, -exponent)
-    at = max(exponent, I64(0))
-    m = scale(m, exponent - at)
-    product = m * REDUCED[at, 0]
-    error = fma64(m, REDUCED[at, 0], -product) + m * REDUCED[at, 1]
-    count = round_integral(product * TWO_OVER_PI, RN)
-    r = ((product - count * HALF_PI_1) - count * HALF_PI_2) + (error - count * HALF_PI_3)
-    return r, I64(count) + I64(m) * QUADRANTS[at]
-
-
-@jit
 def sine(r):
     """sin r for |r| <= 0.8."""
     q = r * r
@@ -178,29 +114,28 @@ def cosine(r):
 
 
 @jit
-def sin_cos(x, want_cos):
-    """sin.approx and cos.approx."""
-    if not is_finite(x):
-        return NAN
-    if x == ZERO:
-        return ONE if want_cos else x
-    r, count = reduced_angle(x)
-    quadrant = (count + (I64(1) if want_cos else I64(0))) & I64(3)
-    value = cosine(r) if quadrant & I64(1) else sine(r)
-    return -value if quadrant & I64(2) else value
-
-
-@jit
 def sin_cos_turns(x, want_cos):
-    """The sine or cosine of 2 pi x, as MUFU computes it: exact at quarter turns."""
+    """The sine or cosine of 2 pi x, as MUFU computes it: exact at quarter turns; a zero keeps its sign."""
     if not is_finite(x):
         return NAN
+    if x == ZERO and not want_cos:
+        return x
     part = x - round_integral(x, RN)
     quarters = round_integral(part * F64(4.0), RN)
     r = (part - quarters * F64(0.25)) * TWO_PI
     quadrant = (I64(quarters) + (I64(1) if want_cos else I64(0))) & I64(3)
     value = cosine(r) if quadrant & I64(1) else sine(r)
     return -value if quadrant & I64(2) else value
+
+
+@jit
+def sin_cos(x, want_cos):
+    """sin.approx and cos.approx, in two steps as on GPUs: the angle in turns, as f32 rounded towards zero; its function.
+
+    The manual's error bounds are those of the first step: 2**-20.5 within a turn of zero, 2**-14.7 within fifty.
+    """
+    turns = flush32(round_f32(x * TURN, RZ))
+    return sin_cos_turns(F64(bits_f32(U32(turns))), want_cos)
 
 
 @jit
@@ -245,25 +180,58 @@ def function_value(sub, x):
 
 
 @jit
-def divide_approx(x, y):
-    """div.approx: 0 for a divisor above 2**126 (NaN if x is infinite)."""
-    magnitude = abs(y)
-    if magnitude > power_of_two(I64(126)) and is_finite(y):
-        if not is_finite(x):
-            return NAN
-        return -ZERO if sign_of(x) != sign_of(y) else ZERO
-    return x / y
+def single(x, flags):
+    """An f64 rounded to f32, subnormal numbers being zeros with FLAG_FTZ."""
+    pattern = round_f32(x, RN)
+    return F64(bits_f32(U32(flush32(pattern) if has(flags, FLAG_FTZ) else pattern)))
+
+
+@jit
+def divide(sub, flags, x, y):
+    """div.approx and div.full as on GPUs: x times the rounded 1 / y, which is 0 where it is subnormal.
+
+    div.full scales divisors above 2**126, and both subnormal ones unless they are zeros, so that no bit of 1 / y is lost.
+    """
+    if sub == SFU_DIV_FULL and abs(y) > power_of_two(I64(126)):
+        x, y = single(x * F64(0.25), flags), y * F64(0.25)
+    if not has(flags, FLAG_FTZ) and abs(y) < power_of_two(I64(-126)):
+        x, y = single(x * F64(16777216.0), flags), y * F64(16777216.0)
+    return x * single(ONE / y, FLAG_FTZ)
+
+
+@jit
+def upper_word(x):
+    """A positive f64 rounded to the 20 bits of the fraction that are in its upper word."""
+    return bits_f64(f64_bits(x) + U64(0x80000000) & ~M32)
+
+
+@jit
+def rsqrt_double(x):
+    """rsqrt.approx.f64 as in ptxas's code: the root of the upper word, and a step of refinement."""
+    if not x > ZERO or not is_finite(x):
+        return rsqrt(x)
+    if x < power_of_two(I64(-1022)):
+        return rsqrt_double_of_normal(x * power_of_two(I64(54))) * power_of_two(I64(27))
+    return rsqrt_double_of_normal(x)
+
+
+@jit
+def rsqrt_double_of_normal(x):
+    """rsqrt.approx.f64 of a positive normal number."""
+    root = upper_word(rsqrt(bits_f64(f64_bits(x) & ~M32)))
+    rest = fma64(x, -(root * root), ONE)
+    return fma64(fma64(rest, F64(0.375), F64(0.5)), root * rest, root)
 
 
 @jit
 def double_function(sub, flags, value):
-    """rcp.approx.ftz.f64 (upper word of the result only) and rsqrt.approx.f64, on f64 bits."""
+    """rcp.approx.ftz.f64 and rsqrt.approx.ftz.f64 (upper word of the result only), and rsqrt.approx.f64, on f64 bits."""
     if has(flags, FLAG_FTZ):
         value = value & ~M32
         if value & INFINITY64 == Z64:
             value = value & SIGN64
     x = bits_f64(value)
-    result = ONE / x if sub == SFU_RCP64 else rsqrt(x)
+    result = ONE / x if sub == SFU_RCP64 else rsqrt(x) if has(flags, FLAG_FTZ) else rsqrt_double(x)
     if result != result:
         return NAN64
     pattern = f64_bits(result)
@@ -297,8 +265,6 @@ def special(aux, flags, a, b):
     if sub == SFU_RCP64 or sub == SFU_RSQRT64:
         return double_function(sub, flags, a)
     x = load32(a & M32, flags)
-    if sub == SFU_DIV:
-        return finish32(divide_approx(x, load32(b & M32, flags)), flags)
-    if sub == SFU_DIV_FULL:
-        return finish32(x / load32(b & M32, flags), flags)
+    if sub == SFU_DIV or sub == SFU_DIV_FULL:
+        return finish32(divide(sub, flags, x, load32(b & M32, flags)), flags)
     return finish32(function_value(sub, x), flags)

@@ -16,7 +16,7 @@ from numba.core import cgutils
 from rfview.engine.values.arithmetic import fma32, fma64
 
 NAN32 = 0x7FFFFFFF
-NAN64 = 0x7FF8000000000000
+NAN64 = 0xFFF8000000000000
 I32, I64 = ir.IntType(32), ir.IntType(64)
 ELEMENTS = {"u4": I32, "i4": I32, "f4": ir.FloatType(), "u8": I64, "i8": I64, "f8": ir.DoubleType(), "b1": ir.IntType(1)}
 

@@ -200,6 +200,32 @@ def test_two_floats_become_bytes_below_a_word_that_is_kept() -> None:
     assert low.tolist() == [0xABCD0000 | 1 << 8 | 254, 0xABCD0000 | 255, 0xABCD0000 | 255 << 8, 0xABCD0000 | 7] * 8
 
 
+@settings(max_examples=8, deadline=None)
+@given(words, words, words, st.sampled_from([2, 4, 8, 16]), st.booleans())
+def test_integers_are_limited_and_packed_below_a_word(upper, lower, above, bits, is_signed) -> None:
+    low, *_ = apply(isa.OP_I2IP, upper, lower, above, dst=12, aux=bits | isa.I2IP_SIGNED * is_signed)
+    least, most = (-1 << bits - 1, (1 << bits - 1) - 1) if is_signed else (0, (1 << bits) - 1)
+    for lane in range(32):
+        parts = [min(max(signed(word[lane]), least), most) & (1 << bits) - 1 for word in (upper, lower)]
+        assert int(low[lane]) == (above[lane] << 2 * bits | parts[0] << bits | parts[1]) & M32
+
+
+@few
+@given(words, words, words, st.integers(0, 255))
+def test_logic_of_signs_asks_for_the_sign_bit_alone(a, b, c, table) -> None:
+    _, _, p, _ = apply(isa.OP_LOP3_P, a, b, c, preds=([False] * 32,), aux=table | isa.LOP3_SIGN, dst=12)
+    assert p.tolist() == [table >> (x >> 31) * 4 + (y >> 31) * 2 + (z >> 31) & 1 for x, y, z in zip(a, b, c, strict=True)]
+
+
+def test_floats_beyond_the_largest_half_become_it_with_satfinite() -> None:
+    upper, lower = floats([1e6, -math.inf, math.nan, 1.5] * 8), floats([-1e6, 65519.0, 65520.0, 0.0] * 8)
+    aux = isa.T_F16X2 | isa.T_F32 << 8 | isa.CVT_PAIR | isa.CVT_FINITE
+    low, *_ = apply(isa.OP_CVT, upper, lower, aux=aux, dst=12)
+    assert low.tolist() == [0x7BFFFBFF, 0xFBFF7BFF, 0x7FFF7BFF, 0x3E000000] * 8
+    limited, *_ = apply(isa.OP_CVT, upper, lower, aux=aux, flags=isa.FLAG_RELU, dst=12)
+    assert limited.tolist() == [0x7BFF0000, 0x7BFF, 0x7FFF7BFF, 0x3E000000] * 8
+
+
 def test_a_vote_gives_the_ballot_and_an_answer() -> None:
     odd = [bool(lane % 2) for lane in range(32)]
     for vote, holds in ((isa.VOTE_ANY, 1), (isa.VOTE_ALL, 0), (isa.VOTE_UNI, 0)):
@@ -216,6 +242,19 @@ def test_sines_and_cosines_of_turns_are_exact_at_quarters() -> None:
         assert [value for value in low.view(np.float32) if value] == [np.float32(value) for value in wanted * 4 if value]
     low, *_ = apply(isa.OP_SFU, floats([math.inf, math.nan] * 16), aux=isa.SFU_SIN_TURNS, dst=12)
     assert low.tolist() == [0x7FFFFFFF] * 32
+
+
+@settings(max_examples=12, deadline=None)
+@given(st.lists(st.one_of(st.sampled_from([0, 1, 0x80000000, 0x80000001, 0x00800000, 0x83FFFFFF, 0x40490FDB, 0x7F7FFFFF, 0x7F800000,
+                                           0xFF800000, 0x7FC00001]), st.integers(0x30000000, 0x44000000), st.integers(0, M32)),
+                min_size=32, max_size=32))
+def test_sin_and_cos_of_ptx_are_the_two_instructions_that_ptxas_makes_of_them(angles) -> None:
+    turns, *_ = apply(isa.OP_FLOAT, angles, floats([1 / (2 * math.pi)] * 32), aux=isa.FP_MUL, flags=isa.FLAG_RZ, dst=12)
+    for of_ptx, of_machine in ((isa.SFU_SIN, isa.SFU_SIN_TURNS), (isa.SFU_COS, isa.SFU_COS_TURNS)):
+        wanted, *_ = apply(isa.OP_SFU, turns.tolist(), aux=of_machine, flags=isa.FLAG_FTZ, dst=12)
+        for flags in (0, isa.FLAG_FTZ):
+            got, *_ = apply(isa.OP_SFU, angles, aux=of_ptx, flags=flags, dst=12)
+            assert [hex(x) for x in got] == [hex(x) for x in wanted]
 
 
 HALVES = 0x3C00C000       # 1.0 above -2.0

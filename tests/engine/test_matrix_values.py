@@ -119,6 +119,29 @@ def test_sums_are_rounded_after_every_product_in_the_order_of_k() -> None:
     assert (got[:4, 0] - np.float32(2.0**24)).tolist() == [0, 2, 4, 0]
 
 
+def test_sums_of_halves_are_rounded_once_per_instruction_so_twice_by_two_of_half_the_depth() -> None:
+    """sm_75 needs two HMMA.1688 for what is one instruction in PTX and on sm_80 (B10.11)."""
+    random = np.random.default_rng(3)
+    a, b = (random.standard_normal(shape).astype(np.float16) for shape in ((16, 16), (16, 8)))
+    c = random.standard_normal((16, 8)).astype(np.float16)
+
+    def in_steps(depth: int) -> np.ndarray:
+        total = c
+        for first in range(0, 16, depth):
+            wide = total.astype(np.float32)
+            for k in range(first, first + depth):       # a product of halves is exact as a float
+                wide = (a[:, k : k + 1].astype(np.float64) * b[k] + wide).astype(np.float32)
+            total = wide.astype(np.float16)
+        return total
+
+    flags = isa.PRODUCT_F16 | isa.PRODUCT_HALVES
+    one = multiplied(flags | TALL_DEEP, a, b, c.view(np.uint16))
+    half = multiplied(flags | TALL, a[:, :8], b[:8], c.view(np.uint16))
+    two = multiplied(flags | TALL, a[:, 8:], b[8:], half)
+    assert np.array_equal(one, in_steps(16).view(np.uint16)) and np.array_equal(two, in_steps(8).view(np.uint16))
+    assert 0 < np.count_nonzero(one != two) < one.size / 2
+
+
 def test_halves_of_every_kind_are_multiplied() -> None:
     specials = np.array([0.0, -0.0, 6e-8, -6.1e-5, 65504, np.inf, -np.inf, np.nan], np.float16)
     a = np.zeros((16, 8), np.float16)

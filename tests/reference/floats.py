@@ -47,7 +47,7 @@ class Format(NamedTuple):
 F16 = Format(5, 10, 0x7FFF)
 BF16 = Format(8, 7, 0x7FFF)
 F32 = Format(8, 23, 0x7FFFFFFF)
-F64 = Format(11, 52, 0x7FF8000000000000)
+F64 = Format(11, 52, 0xFFF8000000000000)
 
 
 def is_nan(f: Format, x: int) -> bool:

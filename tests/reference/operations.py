@@ -15,6 +15,7 @@ from tests.reference import floats
 from tests.reference.floats import BF16, F16, F32, F64, RN, Format
 
 M16, M32, M64 = (1 << 16) - 1, (1 << 32) - 1, (1 << 64) - 1
+TURN = floats.from_float(F32, 1 / (2 * math.pi))
 SHARED_WINDOW, LOCAL_WINDOW, PARAM_WINDOW, WINDOW_BYTES = 0x0100_0000_0000, 0x0200_0000_0000, 0x0300_0000_0000, 1 << 24
 
 NAME_OF_TYPE = {code: name for name, code in isa.TYPE_CODES.items() if name[0] != "b" or name.startswith("bf")}
@@ -142,9 +143,9 @@ def divide(a: int, b: int, bits: int) -> int:
 
 
 def remainder(a: int, b: int) -> int:
-    """Return the remainder, with the sign of a; a itself for a division by zero."""
+    """Return the remainder, with the sign of a; all ones for a division by zero."""
     if b == 0:
-        return a
+        return -1
     rest = abs(a) % abs(b)
     return -rest if a < 0 else rest
 
@@ -410,8 +411,6 @@ def approximate(sub: int, *x: float) -> float:
     if any(math.isnan(value) for value in x):
         return math.nan
     a = x[0]
-    if sub in (isa.SFU_DIV, isa.SFU_DIV_FULL):
-        return host_divide(a, x[1])
     if sub in (isa.SFU_RCP, isa.SFU_RCP64):
         return host_divide(1.0, a)
     if sub == isa.SFU_SQRT:
@@ -426,7 +425,28 @@ def approximate(sub: int, *x: float) -> float:
         return math.tanh(a)
     if math.isinf(a):
         return math.nan
-    return math.sin(a) if sub == isa.SFU_SIN else math.cos(a)
+    turns = floats.to_float(F32, floats.flush(F32, floats.multiply(F32, floats.from_float(F32, a), TURN, isa.ROUND_RZ)))
+    if turns == 0 and sub == isa.SFU_SIN:
+        return turns
+    angle = 2 * math.pi * (turns - round(turns))
+    return math.sin(angle) if sub == isa.SFU_SIN else math.cos(angle)
+
+
+def divide_in_steps(sub: int, ftz: bool, a: int, b: int) -> int:
+    """div.approx and div.full: a times the rounded reciprocal of b, both scaled first where that would be lost."""
+    def times(x: int, y: float) -> int:
+        return flushed(floats.multiply(F32, flushed(x), floats.from_float(F32, y)))
+
+    def flushed(x: int) -> int:
+        return floats.flush(F32, x) if ftz else x
+
+    magnitude = abs(floats.to_float(F32, b))
+    if sub == isa.SFU_DIV_FULL and magnitude > 2.0**126:
+        a, b = times(a, 0.25), times(b, 0.25)
+    elif magnitude < 2.0**-126 and not ftz:
+        a, b = times(a, 2.0**24), times(b, 2.0**24)
+    inverse = floats.flush(F32, floats.divide(F32, floats.from_float(F32, 1.0), floats.flush(F32, b)))
+    return flushed(floats.multiply(F32, flushed(a), inverse))
 
 
 def host_divide(a: float, b: float) -> float:
@@ -447,6 +467,8 @@ def special(inst: Any) -> Operation:
     def one(*values: int) -> int:
         if ftz:
             values = tuple(floats.flush(f, x) for x in values)
+        if sub in (isa.SFU_DIV, isa.SFU_DIV_FULL):
+            return divide_in_steps(sub, ftz, *values)
         result = floats.from_float(f, approximate(sub, *(floats.to_float(f, x) for x in values)))
         return floats.flush(f, result) if ftz else result
 
@@ -669,7 +691,7 @@ def number_property(inst: Any) -> Operation:
         nan, inf = floats.is_nan(f, x), floats.is_infinite(f, x)
         small = floats.is_subnormal(f, x)
         return int({"finite": not nan and not inf, "infinite": inf, "number": not nan, "notanumber": nan,
-                    "normal": not (nan or inf or small or floats.is_zero(f, x)), "subnormal": small}[kind])
+                    "normal": not (nan or inf or small), "subnormal": small}[kind])
 
     return Operation(((0, f.bits),), 0, run)
 

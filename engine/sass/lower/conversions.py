@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from rfview.engine import isa
 from rfview.engine.sass.draft import Draft
 from rfview.engine.sass.form import Form, NotExecuted
 from rfview.engine.sass.lower.floats import ROUNDING, flags_of, slow
+from rfview.engine.sass.lower.integers import is_zero
 
 INTEGERS = {name.upper(): isa.TYPE_CODES[name] for name in "u8 s8 u16 s16 u32 s32 u64 s64".split()}
 FLOATS = {"F16": isa.T_F16, "BF16": isa.T_BF16, "F32": isa.T_F32, "F64": isa.T_F64}
@@ -67,11 +70,25 @@ def integer_to_integer(form: Form, draft: Draft) -> None:
 
 
 def pack_halves(form: Form, draft: Draft) -> None:
-    """F2FP.PACK_AB: two floats to halves, a in the upper one."""
+    """F2FP.PACK_AB: two floats to halves, a in the upper one; .MERGE_C: one, below a zero."""
     kind = isa.T_BF16X2 if form.has("BF16") else isa.T_F16X2
-    draft.be(isa.OP_CVT, kind | isa.T_F32 << 8 | isa.CVT_PAIR, form.pick(ROUNDING, 0))
-    draft.source(0, form.a, "f32")
-    draft.source(1, form.b, "f32")
+    upper, lower = (form.b, form.a) if form.has("MERGE_C") else (form.a, form.b)
+    if form.has("MERGE_C") and not is_zero(upper):
+        raise NotExecuted(f"with operand {upper.text}")
+    draft.be(isa.OP_CVT, kind | isa.T_F32 << 8 | isa.CVT_PAIR | isa.CVT_FINITE * form.has("SATFINITE"), flags_of(form))
+    draft.source(0, upper, "f32")
+    draft.source(1, lower, "f32")
+    draft.result(form.d)
+
+
+def pack_integers(form: Form, draft: Draft) -> None:
+    """I2IP.S8.S32.SAT: b, limited to a narrow type, to the low bits, a above it, and c above them."""
+    kind = form.modifiers[0]
+    if form.modifiers[1:] != ("S32", "SAT") or set(form.c.parts) - {str(32 - 2 * int(kind[1:]))}:
+        raise NotExecuted("but of S32 with .SAT")
+    draft.be(isa.OP_I2IP, int(kind[1:]) | isa.I2IP_SIGNED * (kind[0] == "S"))
+    for k, operand in enumerate((form.a, form.b, replace(form.c, parts=()))):
+        draft.source(k, operand)
     draft.result(form.d)
 
 

@@ -108,21 +108,33 @@ UPPER = {"RCP64H": isa.SFU_RCP64, "RSQ64H": isa.SFU_RSQRT64}
 
 
 def function(form: Form, draft: Draft) -> None:
-    """MUFU: subnormal operands and results are zeros; .RCP64H and .RSQ64H take and give the upper word of a double."""
+    """MUFU: subnormal operands and results are zeros; .RCP64H and .RSQ64H take and give the upper word of a double.
+
+    Not so of TANH and of EX2.F16: ptxas leaves to them what the PTX manual says of subnormal numbers.
+    """
     slow(draft)
     draft.is_float = 1
     if form.has(*UPPER):
-        draft.be(isa.OP_SFU, form.pick(UPPER))
+        draft.be(isa.OP_SFU, form.pick(UPPER), isa.FLAG_FTZ)
         draft.number(0, 0)
         draft.rows(1, form.a, 1, "f32")
         if not draft.imm_mask & 2:
             draft.modify[0] = draft.sign_of(form.a, "f64")
         draft.result(form.d)
         draft.dst = [NO_REG, *draft.dst]
-        return
-    draft.be(isa.OP_SFU, form.pick(FUNCTIONS), isa.FLAG_FTZ)
+        return None
+    if form.has("F16", "BF16"):
+        if not form.has("EX2", "TANH"):
+            raise NotExecuted("of halves but for EX2 and TANH")
+        brain = form.has("BF16")
+        draft.be(isa.OP_SFU, form.pick(FUNCTIONS) | isa.SFU_HALF | isa.SFU_BF16 * brain,
+                 isa.FLAG_FTZ * (brain and form.has("EX2")))
+        draft.source(0, form.a, "h2")
+        return draft.result(form.d)
+    draft.be(isa.OP_SFU, form.pick(FUNCTIONS), isa.FLAG_FTZ * (not form.has("TANH")))
     draft.source(0, form.a, "f32")
     draft.result(form.d)
+    return None
 
 
 def half(form: Form, draft: Draft) -> None:
@@ -147,7 +159,7 @@ def halves_of(form: Form) -> int:
 def half_extreme(form: Form, draft: Draft) -> None:
     """HMNMX2: of both halves the minimum if the predicate holds, else the maximum."""
     number = isa.FP_MIN if is_minimum(form) else isa.FP_MAX
-    draft.be(isa.OP_HALF, number | halves_of(form) << 8, isa.FLAG_NAN * form.has("NAN"))
+    draft.be(isa.OP_HALF, number | halves_of(form) << 8, isa.FLAG_NAN * form.has("NAN") | isa.FLAG_FTZ * form.has("FTZ"))
     sources(form, draft, "h2")
     draft.result(form.d)
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from rfview.engine import isa
 from rfview.engine.sass.draft import Draft
 from rfview.engine.sass.form import Form, NotExecuted
 from rfview.engine.sass.lower.floats import halves_of
+from rfview.engine.sass.operands import Operand
 
 COMPARISONS = {name.upper(): code for name, code in isa.COMPARISONS.items() if name not in ("lo", "ls", "hi", "hs")}
 JOINS = {"AND": isa.FLAG_BOOL_AND, "OR": isa.FLAG_BOOL_OR, "XOR": isa.FLAG_BOOL_XOR}
@@ -84,7 +87,7 @@ def compare_doubles(form: Form, draft: Draft) -> None:
 
 def compare_halves(form: Form, draft: Draft) -> None:
     """HSETP2: the first predicate is of the low halves, the second of the high ones."""
-    compare(form, draft, isa.OP_SETP_HALF, "h2", aux=halves_of(form) << 8)
+    compare(form, draft, isa.OP_SETP_HALF, "h2", isa.FLAG_FTZ * form.has("FTZ"), halves_of(form) << 8)
 
 
 def set_float(form: Form, draft: Draft) -> None:
@@ -101,21 +104,37 @@ def set_halves(form: Form, draft: Draft) -> None:
     """HSET2: in both halves all ones, or with .BF 1.0, where the comparison holds."""
     kind = halves_of(form)
     target = kind if form.has("BF") else isa.T_U16
-    draft.be(isa.OP_SET, form.pick(COMPARISONS) | kind << 8 | target << 16, joined(form, draft))
+    flags = joined(form, draft) | isa.FLAG_FTZ * form.has("FTZ")
+    draft.be(isa.OP_SET, form.pick(COMPARISONS) | kind << 8 | target << 16, flags)
     draft.source(0, form.a, "h2")
     draft.source(1, form.b, "h2")
     draft.result(form.d)
 
 
 def logic(form: Form, draft: Draft) -> None:
-    """PLOP3: two functions of three predicates by their tables."""
+    """PLOP3: two functions of three predicates by their tables, or one of the signs of three registers."""
     first, second = [*(operand.number or 0 for operand in form.all("n")), 0][:2]
     if not (0 <= first < 256 and 0 <= second < 256):
         raise NotExecuted(f"with tables {first:#x}, {second:#x}")
+    if form.one("r") is not None:
+        return logic_of_signs(form, draft, first)
     draft.be(isa.OP_PLOP3, first | second << 8)
     for k, predicate in enumerate(form.all("p")):
         draft.condition(k, predicate)
-    results(form, draft)
+    return results(form, draft)
+
+
+def logic_of_signs(form: Form, draft: Draft, table: int) -> None:
+    """PLOP3 with R1.SIGN and the like: sums with saturation."""
+    operands = form.all("r")
+    if len(operands) != 3 or form.all("q")[1].number is not None or any(operand.parts != ("SIGN",) for operand in operands):
+        raise NotExecuted("with these operands")
+    draft.be(isa.OP_LOP3_P, table | isa.LOP3_SIGN)
+    for k, operand in enumerate(operands):
+        draft.source(k, replace(operand, parts=()))
+    draft.psrc_negate[0] = 0
+    draft.result(Operand("RZ", "R"))
+    draft.truth(0, form.q)
 
 
 BYTES = {f"B{k}": k for k in range(4)}

@@ -11,7 +11,7 @@ from rfview.engine.functional.machine import FunctionalSimulator
 from rfview.engine.machine.stages import convergence
 from rfview.engine.sass.cubin import GENERIC64, OBJECT, Cubin, Relocation, Section, Symbol
 from rfview.engine.sass.disassemble import _variables
-from rfview.engine.sass.module import module_of_listing
+from rfview.engine.sass.module import STACK_BYTES, module_of_listing
 from rfview.engine.simulator import Simulator
 from rfview.engine.state import NONE8, SPLIT_BSYNC, SPLIT_FREE, SPLIT_READY
 from tests.engine.machine_programs import plain_only
@@ -126,6 +126,21 @@ def test_code_reads_the_size_of_dynamic_shared_memory_and_the_address_of_the_gri
     assert simulator.buffers()["out"][7].tolist() == [workspace.address & 0xFFFFFFFF, workspace.address >> 32]
     assert module_of_listing(text, "k.sass").kernels["k"].meets_grid
     assert not module_of_listing(listing(BEGIN + "\nEXIT"), "k.sass").kernels["k"].meets_grid
+
+
+@plain_only
+@pytest.mark.nojit
+def test_code_reads_the_number_of_sms_from_a_constant(tmp_path):
+    text = listing("\n".join((BEGIN, "MOV R4, c[0x0][0x10c]", "MOV R5, RZ", END)))
+    assert run(FunctionalSimulator, tmp_path, text).buffers()["out"][7].tolist() == [1, 0]
+
+
+@pytest.mark.parametrize("line, has_stack", [
+    ("IMAD.IADD R1, R1, 0x1, -R6", True), ("IADD3 R1, PT, PT, R1, -R0.reuse, RZ", True), ("MOV R1, R17", True),
+    ("IADD3 R1, R1, -0x10, RZ", False), ("LOP3.LUT R1, R1.reuse, 0xfffffff0, RZ, 0xc0, !PT", False), ("IADD3 R17, R1, R6, RZ", False)])
+def test_code_that_takes_a_computed_number_of_bytes_has_a_stack(line, has_stack):
+    kernel = module_of_listing(listing(f"{BEGIN}\n{line}\nEXIT"), "k.sass").kernels["k"]
+    assert kernel.local_bytes == 16 + (STACK_BYTES if has_stack else 0)
 
 
 @plain_only
