@@ -213,7 +213,7 @@ class Programs:
         return said
 
     def _versions(self) -> list[Row]:
-        """Return the rows with an edited line and its new version, which follows it, as one: the cost moves to the latter."""
+        """Return the rows, with an edited line and its new version, which follows it, as one: costs move to the latter."""
         rows: list[Row] = []
         for row in self.rows:
             last = rows[-1] if rows else None
