@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rfview.commands import progress
-from rfview.engine import defaults
+from rfview.engine import defaults, files
 from rfview.engine.errors import InputError
 from rfview.engine.wording import suggest, whole
 
@@ -260,7 +261,7 @@ def launch_path(target: str) -> Path:
         raise InputError(f"{target}: PTX alone does not say grid, block and arguments; {how}")
     if path.suffix in (".cu", ".py"):
         raise InputError(f"{target}: name a kernel and its arguments, as in {target}::KERNEL --grid 4 --block 128 "
-                         "--arg NAME=VALUE (rfview run --help)")
+                         f"--arg NAME=VALUE (rfview run --help){_as_program(path)}")
     if path.is_dir():
         held = path / "launch.toml"
         raise InputError(f"{target}: is a folder; " + (f"its launch file is {shlex.quote(str(held))}" if held.is_file() else
@@ -270,6 +271,17 @@ def launch_path(target: str) -> Path:
     from rfview.engine import kernels
 
     return kernels.path(target)
+
+
+def _as_program(path: Path) -> str:
+    """Return how the launches of a source file's own main function are run; "" if it has none."""
+    try:
+        has_main = path.suffix == ".cu" and re.search(rb"^\s*int\s+main\s*\(", files.read(path), re.MULTILINE)
+    except OSError:
+        return ""
+    program = shlex.quote(path.stem)
+    return (f"; its main function's launches: nvcc -lineinfo {shlex.quote(str(path))} -o {program}, then "
+            f"rfview debug ./{program}") if has_main else ""
 
 
 def not_a_kernel(target: str) -> str:

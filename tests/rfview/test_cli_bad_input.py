@@ -22,6 +22,14 @@ def test_cuda_source_is_asked_for_its_kernel_and_arguments(capsys: pytest.Captur
     assert "trap.cu::KERNEL --grid" in capsys.readouterr().err
 
 
+def test_cuda_source_with_a_main_function_is_compiled_to_a_program(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "app.cu").write_text("__global__ void k() {}\nint main(int argc, char **argv) { k<<<1, 1>>>(); }\n")
+    assert main(["debug", str(tmp_path / "app.cu")]) == 2
+    assert capsys.readouterr().err.strip().endswith(f"nvcc -lineinfo {tmp_path}/app.cu -o app, then rfview debug ./app")
+    os.mkfifo(tmp_path / "pipe.cu")
+    assert main(["debug", str(tmp_path / "pipe.cu")]) == 2 and "nvcc" not in capsys.readouterr().err
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(EXPECTED))
 def test_bad_case_ends_with_its_message_and_code(name: str, capsys: pytest.CaptureFixture[str]) -> None:
