@@ -38,7 +38,7 @@ def arrive(check, sm, inst, slot, pc, lanes):
         check_whole(check, sm, inst, slot, pc, lanes, ~np.int64(sm.warp[slot].exited) & 0xFFFFFFFF)
     number = number_of(check, sm, inst, slot)
     if number < 0:
-        return 0
+        return
     barrier = check.barrier[sm.warp[slot].cta, number]
     if barrier.is_open != 0:
         barrier.is_open = 0
@@ -54,7 +54,6 @@ def arrive(check, sm, inst, slot, pc, lanes):
         me.barrier = number + 1
         me.barrier_lanes |= lanes
         me.barrier_pc = pc
-    return 0
 
 
 @device
@@ -71,7 +70,6 @@ def check_whole(check, sm, inst, slot, pc, lanes, live):
         note(check, sm, BARRIER_PART, slot, ctz64(np.uint64(live & ~lanes)), pc, NO_OTHER, 0, SPACE_NONE, lanes)
     elif lanes != live:
         me.missing = (me.missing | live) & ~(me.barrier_lanes | lanes)
-    return 0
 
 
 @device
@@ -79,7 +77,7 @@ def leave(check, sm, insts, slot):
     """Process a warp's leaving an open barrier: it now knows what all that arrived did before."""
     me = check.warp[slot]
     if me.barrier == 0:
-        return 0
+        return
     barrier = check.barrier[sm.warp[slot].cta, me.barrier - 1]
     for other in range(me.first_slot, me.first_slot + check.cta_warps):
         check.clock[slot, other] = max(check.clock[slot, other], barrier.clock[other])
@@ -100,7 +98,6 @@ def leave(check, sm, insts, slot):
     me.barrier = 0
     me.barrier_lanes = 0
     barrier.is_open = 1
-    return 0
 
 
 @device
@@ -111,5 +108,5 @@ def check_ended(check, sm, slot, pc):
         gone = check.warp[other]
         if gone.exit_lanes != 0:
             at = note(check, sm, BARRIER_EXITED, slot, 0, pc, gone.exit_pc, 0, SPACE_NONE, 0)
-            return note_other(check, at, gone.id, ctz64(np.uint64(gone.exit_lanes)), gone.exit_moment)
-    return 0
+            note_other(check, at, gone.id, ctz64(np.uint64(gone.exit_lanes)), gone.exit_moment)
+            return

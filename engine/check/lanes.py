@@ -38,7 +38,6 @@ def check_members(check, sm, inst, rows, slot, pc, mask, took_part, first_row):
             source = source_lane(inst, rows, first_row, lane)
             if source >= 0 and not (took_part & named) >> source & 1:
                 note(check, sm, INACTIVE_LANE, slot, lane, pc, NO_OTHER, 0, SPACE_NONE, source)
-    return 0
 
 
 @device
@@ -46,18 +45,17 @@ def check_mask(check, sm, slot, lane, pc, named):
     """Check the member mask that a lane names. A member that never comes ends in a fault."""
     if not (named >> lane) & 1:
         note(check, sm, MASK_WITHOUT_LANE, slot, lane, pc, NO_OTHER, 0, SPACE_NONE, named)
-    return 0
 
 
 @device
 def check_warp_barrier(check, sm, inst, slot, pc, lanes):
     """Check the mask of a bar.warp.sync that has it as an immediate."""
     if np.int64(inst.src[0]) != NO_REG:
-        return 0
+        return
     named = np.int64(inst.imm[0])
     outside = lanes & ~named
     first = ctz64(np.uint64(outside)) if outside != 0 else ctz64(np.uint64(lanes))
-    return check_mask(check, sm, slot, first, pc, named)
+    check_mask(check, sm, slot, first, pc, named)
 
 
 @device

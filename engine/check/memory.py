@@ -24,7 +24,7 @@ def check_access(check, sm, inst, rows, arena, facts, slot, pc, mask, first_row,
     an undefined value, by row; of a load, the lanes that load one are added there.
     """
     if facts & SPILL:       # the compiler's own: what it keeps in local memory is tracked as a register
-        return 0
+        return
     scratch = sm.scratch
     width, count = np.int64(inst.width), np.int64(inst.count)
     if facts & RELEASE:
@@ -54,7 +54,6 @@ def check_access(check, sm, inst, rows, arena, facts, slot, pc, mask, first_row,
                     note_loaded(check, inst, lane, collector, k // width)
     if inst.memory_kind == MEM_LOAD:
         set_loaded(check, slot, pc, collector)
-    return 0
 
 
 @device
@@ -81,7 +80,6 @@ def note_loaded(check, inst, lane, collector, element):
     row = data_row(inst, element)
     if row < DATA_ROWS:
         check.copied_lanes[collector, row] |= np.int64(1) << lane
-    return 0
 
 
 @device
@@ -144,13 +142,12 @@ def note_written(check, place, space, word, bytes_of_word, copied):
     if space != SPACE_GLOBAL:
         flags = (np.int64(place.marks) | bytes_of_word) & ~(bytes_of_word << COPIED)
         place.marks = flags | (bytes_of_word << COPIED if copied else 0)
-        return 0
+        return
     at = word - check.global_word
     undefined = words_at(check.undefined_at, check.undefined_size)
     bits = np.int64(undefined[at >> 3])
     if bits >> 4 * (at & 7) & bytes_of_word:     # most pages of the map are never touched
         undefined[at >> 3] = bits & ~(bytes_of_word << 4 * (at & 7))
-    return 0
 
 
 @device
@@ -218,7 +215,6 @@ def synchronise(check, inst, slot, lane, space, word):
         take_over(check, slot, lane, word)
     if inst.memory_kind != MEM_LOAD:
         publish(check, slot, lane, word, space == SPACE_SHARED)
-    return 0
 
 
 @device
@@ -230,7 +226,6 @@ def unwritten(check, sm, slot, lane, pc, space, word, byte):
     elif space == SPACE_LOCAL:
         kind = UNWRITTEN_LOCAL
     note(check, sm, kind, slot, lane, pc, NO_OTHER, word * 4 + byte, space, 0)
-    return 0
 
 
 @device
@@ -255,7 +250,7 @@ def visit(check, sm, inst, facts, slot, lane, pc, space, address, at, value):
         place.sync = me.sync
         place.moment = check.now
         place.value = value
-        return 0
+        return
     reader = place.reader
     if reader.warp == me.id and reader.sync == me.sync and reader.clock == me.clock:
         reader.lanes |= np.int64(1) << lane
@@ -272,7 +267,6 @@ def visit(check, sm, inst, facts, slot, lane, pc, space, address, at, value):
         reader.is_strong = is_strong
     reader.pc = pc
     reader.moment = check.now
-    return 0
 
 
 @device
@@ -280,17 +274,16 @@ def compare_reader(check, sm, slot, lane, pc, space, address, reader, is_strong)
     """Note a write to what another thread reads, without anything that orders the two."""
     warp, mine = np.int64(reader.warp), check.warp[slot].id
     if warp == 0 or (is_strong and reader.is_strong != 0):
-        return 0
+        return
     lanes = np.uint64(reader.lanes)
     if warp == mine:
         lanes &= ~(np.uint64(1) << np.uint64(lane))
     for other in set_bits(lanes):
         if not is_ordered(check, slot, lane, warp, other, reader.clock, reader.sync):
             race(check, sm, slot, lane, pc, space, address, reader.pc, warp, other, reader.moment, WRITE_AFTER_READ)
-            return 0
+            return
         if warp != mine:
-            return 0
-    return 0
+            return
 
 
 @device
@@ -298,4 +291,4 @@ def race(check, sm, slot, lane, pc, space, address, other_pc, warp, other, momen
     """Note a race."""
     kind = RACE_SHARED if space == SPACE_SHARED else RACE_GLOBAL
     at = note(check, sm, kind, slot, lane, pc, other_pc, address, space, what)
-    return note_other(check, at, warp, other, moment)
+    note_other(check, at, warp, other, moment)

@@ -53,4 +53,3 @@ def note_other(check, at, warp, lane, moment):
         entry.other_warp = warp
         entry.other_lane = lane
         entry.other_moment = moment
-    return 0

@@ -44,7 +44,7 @@ def sync_lanes(check, slot, lanes, live):
     me.sync += 1
     if lanes & live == live:
         me.full_sync = me.sync
-        return 0
+        return
     for lane in range(32):
         joined = np.int64(me.sync)
         if not (lanes >> lane) & 1:
@@ -55,7 +55,6 @@ def sync_lanes(check, slot, lanes, live):
         for other in range(32):
             if (lanes >> other) & 1:
                 check.lane_sync[slot, other, lane] = joined
-    return 0
 
 
 @device
@@ -71,7 +70,6 @@ def fence(check, slot, of_cta):
         check.fenced_clock[slot, other] = check.clock[slot, other]
     # a fence is part of the warp's order: what its other lanes did before is published as well
     me.sync += 1
-    return 0
 
 
 @device
@@ -96,7 +94,7 @@ def published_by(check, number, warp):
 def publish(check, slot, lane, word, is_shared):
     """Process a strong write: publish at its word what the writer has fenced and learnt from others."""
     if check.has_fenced == 0:
-        return 0
+        return
     me, number = check.warp[slot], pool_number(check, word)
     fenced = me.fenced if is_shared else me.fenced_gpu
     mine = me.id - 1 - check.first_id
@@ -120,24 +118,23 @@ def publish(check, slot, lane, word, is_shared):
     own.sync = me.sync
     pool_slot(check, number).version += 1
     check.has_published = 1
-    return 0
 
 
 @device
 def take_over(check, slot, lane, word):
     """Process a strong read: the reader now knows what was published at its word."""
     if check.has_published == 0:
-        return 0
+        return
     me, number = check.warp[slot], pool_number(check, word)
     version = pool_slot(check, number).version
     if version == 0:
-        return 0
+        return
     mine = me.id - 1 - check.first_id
     own = published_by(check, number, mine)
     for other in set_bits(own.lanes):
         check.lane_sync[slot, lane, other] = max(check.lane_sync[slot, lane, other], own.sync)
     if me.pool_slot == number and me.pool_version == version:
-        return 0
+        return
     me.pool_slot = number
     me.pool_version = version
     cta = mine - mine % check.cta_warps
@@ -150,14 +147,13 @@ def take_over(check, slot, lane, word):
             known = known_of(check, slot, other)
             known.clock = max(known.clock, clock)
             me.knows_others = 1
-    return 0
 
 
 @device
 def forget(check):
     """Forget what has been published."""
     if check.has_published == 0:
-        return 0
+        return
     for number in range(check.pool_size):
         if pool_slot(check, number).version != 0:
             pool_slot(check, number).version = 0
@@ -165,4 +161,3 @@ def forget(check):
                 published_by(check, number, warp).clock = 0
                 published_by(check, number, warp).lanes = 0
     check.has_published = 0
-    return 0

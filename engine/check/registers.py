@@ -26,7 +26,7 @@ def check_registers(check, sm, slot, pc, lanes, active, collector):
     """
     at = np.int64(instruction_at(check, pc).first_step)
     if at == 0:
-        return 0
+        return
     steps, followed = array_at(check.steps_at, check.steps_size, STEP), check.followed[slot]
     while steps[at].kind != NO_STEP:
         kind, number, other = steps[at].kind, np.int64(steps[at].variable), np.int64(steps[at].other)
@@ -52,7 +52,6 @@ def check_registers(check, sm, slot, pc, lanes, active, collector):
             followed[number] = written & ~lanes | lanes & np.int64(followed[other])
         else:
             followed[number] = written | (active if kind == STEP_SET_ALL else lanes)
-    return 0
 
 
 @device
@@ -63,7 +62,6 @@ def set_loaded(check, slot, pc, collector):
         if steps[at].kind == STEP_LOAD:
             check.followed[slot, steps[at].variable] &= ~check.copied_lanes[collector, steps[at].other]
         at += 1
-    return 0
 
 
 @device
@@ -74,4 +72,3 @@ def check_stored(check, sm, slot, lane, pc, row):
         if (steps[at].kind == STEP_STORE or steps[at].kind == STEP_STORE_NEVER) and steps[at].other == row:
             note(check, sm, UNWRITTEN_REGISTER, slot, lane, pc, NO_OTHER, np.int64(steps[at].variable), SPACE_NONE, 0)
         at += 1
-    return 0

@@ -47,7 +47,6 @@ def follow(check, sm, insts):
     leave_opened(check, sm, insts, opened)
     follow_collected(check, sm)
     check.seq = sm.seq
-    return 0
 
 
 @device
@@ -68,7 +67,6 @@ def leave_opened(check, sm, insts, opened):
     """Let the warps `opened` leave the barriers at which they have waited."""
     for slot in set_bits(opened):
         leave(check, sm, insts, slot)
-    return 0
 
 
 @device
@@ -79,7 +77,6 @@ def follow_issued(check, sm, inst, slot, pc, active):
         follow_control(check, sm, inst, slot, pc, lanes, active, np.int64(sm.warp[slot].last_issue_cycle))
     elif lanes == 0:        # it acted at issue
         check_registers(check, sm, slot, pc, lanes, active, -1)
-    return 0
 
 
 @device
@@ -92,7 +89,6 @@ def follow_collected(check, sm):
                 check.copied_lanes[collector, row] = 0
             check_registers(check, sm, np.int64(flight.warp), np.int64(flight.pc), np.int64(flight.mask),
                             np.int64(flight.active), collector)
-    return 0
 
 
 @device
@@ -114,7 +110,6 @@ def begin_launch(check, sm):
     check.launch = sm.launch.index + 1
     check.cta_warps = sm.launch.warps_per_cta
     forget(check)
-    return 0
 
 
 @device
@@ -134,7 +129,6 @@ def begin_warp(check, slot, number, first_slot):
     for lane in range(32):
         for other in range(32):
             check.lane_sync[slot, lane, other] = 0
-    return 0
 
 
 @device
@@ -151,7 +145,7 @@ def follow_control(check, sm, inst, slot, pc, lanes, active, issue_cycle):
     """Process an instruction that acted at issue, in that cycle: barriers, fences, exits, and what it read."""
     check_registers(check, sm, slot, pc, lanes, active, -1)
     if lanes == 0:
-        return 0
+        return
     me = check.warp[slot]
     if inst.op == OP_BAR:
         # not where lanes only part from those whose guard is false, or fetch the results of an open barrier
@@ -167,7 +161,6 @@ def follow_control(check, sm, inst, slot, pc, lanes, active, issue_cycle):
             me.exit_pc = pc
             me.exit_moment = check.now
         me.exit_lanes |= lanes
-    return 0
 
 
 @device
@@ -192,7 +185,6 @@ def check_started(check, sm, rows, insts, arena, begun):
         took_part = np.int64(flight.psrc[1]) if flight.missed != 0 else mask
         check_result(check, sm, insts[pc], rows, arena, slot, pc, mask, took_part,
                      np.int64(sm.config.first_collector_row) + collector * NUM_SRC_ROWS, collector)
-    return 0
 
 
 @device
@@ -204,7 +196,6 @@ def check_result(check, sm, inst, rows, arena, slot, pc, mask, took_part, first_
             check_access(check, sm, inst, rows, arena, facts, slot, pc, mask & ~np.int64(sm.dropped), first_row, collector)
     elif facts & BETWEEN_LANES:
         check_members(check, sm, inst, rows, slot, pc, mask, took_part, first_row)
-    return 0
 
 
 def checked_stage(tag):

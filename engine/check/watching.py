@@ -29,7 +29,6 @@ def on_start(sm, rf, spec):
         begin_launch(check, sm)
     for slot in set_bits(sm.unfinished):
         note_warp(check, sm, slot)
-    return 0
 
 
 def on_control(sm, rf, spec, insts, warp, pc, lanes, active, count):
@@ -39,14 +38,14 @@ def on_control(sm, rf, spec, insts, warp, pc, lanes, active, count):
     inst = insts[pc]
     follow_control(check, sm, inst, warp, pc, lanes, active, np.int64(sm.cycle))
     if inst.op != OP_BAR and inst.op != OP_EXIT:
-        return 0
+        return
     cta = sm.cta[sm.warp[warp].cta]
     opened = np.uint64(0)
     for other in range(np.int64(cta.first_warp), np.int64(cta.first_warp) + np.int64(cta.num_warps)):
         if check.warp[other].open_cycle != sm.warp[other].open_cycle:
             check.warp[other].open_cycle = sm.warp[other].open_cycle
             opened |= bit64(other)
-    return leave_opened(check, sm, insts, opened)
+    leave_opened(check, sm, insts, opened)
 
 
 def on_step(sm, rf, spec, warp, pc, lanes, active, count):
@@ -55,11 +54,11 @@ def on_step(sm, rf, spec, warp, pc, lanes, active, count):
     check.now = count
     for row in range(DATA_ROWS):
         check.copied_lanes[0, row] = 0
-    return check_registers(check, sm, warp, pc, lanes, active, 0)
+    check_registers(check, sm, warp, pc, lanes, active, 0)
 
 
 def on_result(sm, rf, spec, rows, inst, arena, warp, pc, lanes, took_part):
     """Check an access, or what lanes exchange."""
     check = check_of(sm)
-    return check_result(check, sm, inst, rows, arena, warp, pc, lanes, took_part, np.int64(sm.config.first_collector_row),
-                        0)
+    check_result(check, sm, inst, rows, arena, warp, pc, lanes, took_part, np.int64(sm.config.first_collector_row),
+                 0)

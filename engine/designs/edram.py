@@ -316,19 +316,17 @@ def is_approximate(rf, place):
 def mark_precise(rf, place):
     """Flag a row precise: from now on both halves are refreshed each T0."""
     rf.approximate[place >> 6] = np.uint64(rf.approximate[place >> 6]) & ~bit64(place & 63)
-    return 0
 
 
 @device
 def mark_approximate(sm, rf, spec, place):
     """Flag a row approximate; a row that was precise was refreshed when its last turn was due."""
     if is_approximate(rf, place):
-        return 0
+        return
     rf.approximate[place >> 6] = np.uint64(rf.approximate[place >> 6]) | bit64(place & 63)
     refreshed = last_turn(sm, spec, place, retention(spec))
     if refreshed > np.int64(rf.restored[place]):
         rf.restored[place] = refreshed
-    return 0
 
 
 @device
@@ -416,7 +414,6 @@ def refresh_idle_banks(sm, rf, spec):
     for bank in range(sm.config.num_banks):
         if sm.bank[bank].activity == BANK_IDLE and turn_due(sm, rf, spec, bank) <= now:
             take_turn(sm, rf, spec, bank)
-    return 0
 
 
 @device
@@ -481,7 +478,6 @@ def decay(sm, rf, spec, rows):
         place = pick_place(sm, rf, spec, fractions)
         bit = draw(sm, rf, spec, HALF_ROW_BITS)
         strike(sm, rf, spec, rows, place, bit)
-    return 0
 
 
 @device
@@ -510,22 +506,22 @@ def strike(sm, rf, spec, rows, place, bit):
     value = np.int64(values[lane])
     if (value >> (bit & 15)) & 1:
         values[lane] = value & ~(np.int64(1) << (bit & 15))
-        return book_lost(sm, rf, spec, place, 1)
+        book_lost(sm, rf, spec, place, 1)
+        return
     sm.events[spec.first_event + BITS_MASKED] += 1
-    return 0
 
 
 @device
 def strike_many(sm, rf, spec, rows, place, count):
     """Discharge `count` different bits of a lower half; in the worst case invert them all."""
     if count >= HALF_ROW_BITS:
-        return strike_all(sm, rf, spec, rows, place)
+        strike_all(sm, rf, spec, rows, place)
+        return
     needed = count
     for bit in range(HALF_ROW_BITS):
         if needed > 0 and draw(sm, rf, spec, HALF_ROW_BITS - bit) < needed:
             needed -= 1
             strike(sm, rf, spec, rows, place, np.int64(bit))
-    return 0
 
 
 @device
@@ -542,7 +538,7 @@ def strike_all(sm, rf, spec, rows, place):
             values[lane] = value & 0xFFFF0000
             lost += popcount(np.uint64(value & 0xFFFF))
     sm.events[spec.first_event + BITS_MASKED] += HALF_ROW_BITS - lost
-    return book_lost(sm, rf, spec, place, lost)
+    book_lost(sm, rf, spec, place, lost)
 
 
 @device
@@ -552,7 +548,6 @@ def book_lost(sm, rf, spec, place, bits):
         sm.events[spec.first_event + BITS_LOST] += bits
         rf.struck[place >> 6] = np.uint64(rf.struck[place >> 6]) | bit64(place & 63)
         registers.note_loss(sm, place)
-    return 0
 
 
 @device

@@ -308,7 +308,6 @@ def due_transfers(sm, rf):
 def flip(bits, index):
     """Flip bit `index` of an array of 64-bit words."""
     bits[index >> 6] = np.uint64(bits[index >> 6]) ^ bit64(index & 63)
-    return 0
 
 
 @device
@@ -398,7 +397,6 @@ def start_transfer(sm, rf, spec, warp, reg, is_late):
     rf.bank[bank].moving += 1
     sm.events[spec.first_event + X_TRANSFERS] += 1
     sm.events[spec.first_event + (LATE_TRANSFERS if is_late else EARLY_TRANSFERS)] += 1
-    return 0
 
 
 @inlined
@@ -417,7 +415,6 @@ def end_transfer(sm, rf, rows, entry):
     rf.used = np.uint64(rf.used) & ~bit64(entry)
     rf.num_moving -= 1
     rf.bank[registers.default_bank(sm, transfer.warp, transfer.reg)].moving -= 1
-    return 0
 
 
 @device
@@ -427,7 +424,6 @@ def note_moved(sm, rf, row):
     if owner >= 0:
         rf.in_stt[owner >> 8] = np.uint64(rf.in_stt[owner >> 8]) ^ bit64(owner & 255)
         note_asking(rf, owner >> 8)
-    return 0
 
 
 @inlined
@@ -538,14 +534,13 @@ def note_write(sm, rf, spec, place, pair, bank):
     if place == SRAM:
         access.write_kind = S_ACCESS
         sm.events[spec.first_event + S_WRITES] += 1
-        return 0
+        return
     access.write_kind = T_ACCESS
     sm.events[spec.first_event + T_WRITES] += 1
     port = sm.bank[bank]
     port.since_cycle = sm.cycle
     port.until_cycle = sm.cycle + slow_cycles(sm, spec, np.int64(spec.t_write_cycles))
     port.busy_code = STT_WRITE
-    return 0
 
 
 @device

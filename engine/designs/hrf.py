@@ -381,7 +381,6 @@ def end_warps(sm, rf, spec):
     for bank in range(NUM_BANKS):
         if rf.queue_count[bank] != 0:
             end_queued(sm, rf, spec, bank)
-    return 0
 
 
 @device
@@ -395,7 +394,7 @@ def end_queued(sm, rf, spec, bank):
             registers.release(sm, np.int64(write.warp), np.int64(write.reg))
             write.warp = NONE8
             count(sm, spec, WB_DROPPED, 1)
-    return skip_dropped(rf, bank)
+    skip_dropped(rf, bank)
 
 
 @device
@@ -521,7 +520,6 @@ def drain(sm, rf, spec, index):
     end_period(sm, rf, spec, index)
     rf.buffer[index].state = DRAINING
     rf.buffer[index].since_cycle = sm.cycle
-    return 0
 
 
 @device
@@ -547,7 +545,7 @@ def drop(sm, rf, spec, index):
         left -= 1
     if spec.drain_on_exit == 0:
         count(sm, spec, WB_DROPPED, left)
-    return empty(sm, rf, spec, index)
+    empty(sm, rf, spec, index)
 
 
 @device
@@ -562,7 +560,6 @@ def empty(sm, rf, spec, index):
     buffer.used = 0
     buffer.position = 0
     buffer.since_cycle = sm.cycle
-    return 0
 
 
 # --- late results and reads ------------------------------------------------------------------------------------------
@@ -774,7 +771,6 @@ def finish_writes(sm, rf, spec, rows):
                 finish_queued(sm, rf, spec, rows, bank)
             elif kind != ABANDONED:
                 finish_entry(sm, rf, spec, rows, kind - FROM_A)
-    return 0
 
 
 @device
@@ -787,7 +783,6 @@ def finish_entry(sm, rf, spec, rows, index):
     buffer.position = entry + 1
     if buffer.position == buffer.used:
         empty(sm, rf, spec, index)
-    return 0
 
 
 @device
@@ -800,7 +795,7 @@ def finish_queued(sm, rf, spec, rows, bank):
     registers.write_row(sm, rows, registers.main_row(sm, warp, reg), queue_row(spec, bank, index), write.lanes)
     registers.release(sm, warp, reg)
     write.warp = NONE8
-    return skip_dropped(rf, bank)
+    skip_dropped(rf, bank)
 
 
 @device
@@ -809,7 +804,6 @@ def skip_dropped(rf, bank):
     while rf.queue_count[bank] != 0 and rf.queue[bank][rf.queue_head[bank]].warp == NONE8:
         rf.queue_head[bank] = (np.int64(rf.queue_head[bank]) + 1) % QUEUE_ENTRIES
         rf.queue_count[bank] -= 1
-    return 0
 
 
 PANELS = (

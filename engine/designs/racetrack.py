@@ -319,7 +319,7 @@ def note_request(sm, spec, rows, request):
     rows[row].u[at % 32] = request | (np.int64(sm.launch.index) & 0xFFFF) << 16
     rows[header].u[0] = (count + 1) & 0xFFFFFFFF
     registers.touch_row(sm, header)
-    return registers.touch_row(sm, row)
+    registers.touch_row(sm, row)
 
 
 # arbitration
@@ -343,7 +343,6 @@ def give_places(sm, rf):
         rf.pointer = bank + 1 if bank + 1 < banks else 0
     rf.selected = selected
     rf.busy = selected
-    return 0
 
 
 @inlined
@@ -371,7 +370,6 @@ def finish_last_step(sm, rf, bank):
         if port.until_cycle > sm.cycle:
             port.until_cycle = sm.cycle
     tape.target = tape.current
-    return 0
 
 
 @inlined
@@ -434,7 +432,6 @@ def serve(sm, rf, spec, rows, insts, bank):
     port.until_cycle = sm.cycle + 1
     rf.selected = np.uint64(rf.selected) & ~bit64(bank)
     rf.targeted = np.uint64(rf.targeted) & ~bit64(bank)
-    return 0
 
 
 @inlined
@@ -486,7 +483,6 @@ def write_tape(sm, rf, spec, rows, bank):
     sm.bank[bank].activity = BANK_WRITE
     sm.events[spec.first_event + WB_READS] += 1
     sm.events[spec.first_event + RM_WRITES] += 1
-    return 0
 
 
 @inlined
@@ -505,7 +501,6 @@ def forward_all(sm, rf, spec, rows, insts, banks):
     """Let each of the banks serve a read from its write buffer if it can."""
     for bank in set_bits(banks):
         forward(sm, rf, spec, rows, insts, bank)
-    return 0
 
 
 @device
@@ -544,7 +539,6 @@ def jump_all(sm, rf, spec, banks):
         tape.current = tape.target
         tape.shifts += steps
         sm.events[spec.first_event + SHIFTS] += steps
-    return 0
 
 
 @inlined
@@ -584,7 +578,6 @@ def shift_tapes(sm, rf, spec, moving):
         continue_shift(sm, tape, after)
     sm.events[spec.first_event + SHIFTS] += shifted
     sm.events[spec.first_event + PRESHIFTS] += preshifted
-    return 0
 
 
 @inlined
@@ -600,7 +593,6 @@ def continue_shift(sm, tape, after):
     if sm.cycle + 1 >= tape.step_end_cycle:
         tape.current = after
         tape.step = STILL
-    return 0
 
 
 @device
@@ -619,7 +611,6 @@ def drop_entries(sm, rf, spec, rows, bank, warp):
     rf.targeted = np.uint64(rf.targeted) & ~bit64(bank)
     if count == 0:
         rf.buffered = np.uint64(rf.buffered) & ~bit64(bank)
-    return 0
 
 
 @device
@@ -632,7 +623,7 @@ def move_entry(sm, rf, spec, rows, bank, place, target):
     new.offset = old.offset
     new.warp = old.warp
     new.reg = old.reg
-    return registers.write_row(sm, rows, buffer_row(spec, bank, target), buffer_row(spec, bank, place), 0xFFFFFFFF)
+    registers.write_row(sm, rows, buffer_row(spec, bank, target), buffer_row(spec, bank, place), 0xFFFFFFFF)
 
 
 PANELS = (

@@ -351,7 +351,6 @@ def touch(rf, place):
     """Make an entry the youngest."""
     place.order = rf.order
     rf.order = np.int64(rf.order) + 1
-    return 0
 
 
 @device
@@ -365,7 +364,7 @@ def take_entry(rf, warp, entry, reg):
     place.far = 0
     place.evict = 0
     rf.holding = np.uint64(rf.holding) | bit64(warp)
-    return touch(rf, place)
+    touch(rf, place)
 
 
 @device
@@ -388,7 +387,6 @@ def forget(rf, warp, entry):
         rf.holding = np.uint64(rf.holding) & ~bit64(warp)
     if asked == 0:
         rf.flushing = np.uint64(rf.flushing) & ~bit64(warp)
-    return 0
 
 
 @device
@@ -399,10 +397,10 @@ def uncover(rf, warp, reg, mask):
         place = rf.entry[warp][entry]
         left = np.int64(place.valid) & ~np.int64(mask)
         if left == 0:
-            return forget(rf, warp, entry)
+            forget(rf, warp, entry)
+            return
         place.valid = left
         place.dirty = np.int64(place.dirty) & left
-    return 0
 
 
 @device
@@ -414,7 +412,6 @@ def drop_warp(sm, rf, spec, warp):
             if place.dirty != 0:
                 sm.events[spec.first_event + (DEAD if place.dead != 0 else EXITS)] += 1
             forget(rf, warp, entry)
-    return 0
 
 
 @device
@@ -499,7 +496,6 @@ def note_out(sm, rf, warp, reg, kind):
     rf.out_warp = warp
     rf.out_reg = reg
     rf.out_kind = kind
-    return 0
 
 
 # writes back to the main file
@@ -547,7 +543,6 @@ def ask_eviction(sm, rf, warp, entry):
         rf.flush_cycle[warp] = sm.cycle
         rf.flushing = np.uint64(rf.flushing) | bit64(warp)
     rf.entry[warp][entry].evict = 1
-    return 0
 
 
 @device
@@ -570,7 +565,6 @@ def flush(sm, rf, spec, rows):
         sm.events[spec.first_event + (FLUSHES if leaves else REMOVALS)] += 1
         note_out(sm, rf, warp, rf.entry[warp][best].reg, GONE_WRITTEN)
         forget(rf, warp, best)
-    return 0
 
 
 @device
@@ -593,7 +587,6 @@ def begin_flush(sm, rf, spec, warp):
     rf.left_warp = warp
     rf.left_live = live
     rf.left_dead = dead
-    return 0
 
 
 @device
@@ -678,7 +671,6 @@ def check_tags(sm, rf, spec, rows, slot, inst):
     rf.read_warp = warp
     rf.hit_regs = hit_regs
     rf.missed_regs = missed_regs
-    return 0
 
 
 @device
@@ -687,13 +679,12 @@ def mark_last_uses(sm, rf, spec, slot, inst):
     flight = sm.inflight[slot]
     warp = np.int64(flight.warp)
     if spec.liveness == 0 or np.int64(flight.active) | np.int64(sm.warp[warp].exited) != ALL_LANES:
-        return 0
+        return
     for operand in range(NUM_SRC_ROWS):
         if (np.int64(inst.last_use) & np.int64(inst.src_mask)) >> operand & 1:
             entry = find(rf, warp, np.int64(inst.src[operand]))
             if entry >= 0:
                 rf.entry[warp][entry].dead = 1
-    return 0
 
 
 @device
@@ -719,7 +710,7 @@ def merge(sm, rf, spec, rows, insts, collector, is_fill):
     waiting = np.int64(rf.waiting[collector])
     given = waiting & ~np.int64(flight.unread)
     if given == 0:
-        return 0
+        return
     warp = np.int64(flight.warp)
     inst = insts[flight.pc]
     for operand in range(NUM_SRC_ROWS):
@@ -735,7 +726,6 @@ def merge(sm, rf, spec, rows, insts, collector, is_fill):
         rf.waiting[collector] = waiting & ~given
         if waiting == given:
             rf.merging = np.int64(rf.merging) & ~(np.int64(1) << collector)
-    return 0
 
 
 @device
@@ -744,7 +734,6 @@ def count_read(sm, spec, unit):
     sm.events[spec.first_event + READS] += 1
     if unit != UNIT_SP:
         sm.events[spec.first_event + SHARED_READS] += 1
-    return 0
 
 
 @device
@@ -758,7 +747,6 @@ def overlay(sm, rf, spec, rows, warp, entry, latch, needed, unit):
     if valid & needed != 0:
         count_read(sm, spec, unit)
         sm.events[spec.first_event + PARTIAL_READS] += 1
-    return 0
 
 
 @device
@@ -779,18 +767,17 @@ def fill(sm, rf, spec, rows, warp, reg, latch):
     """Allocate an operand when it is read (section 3.1), unless the victim cannot be written back in this cycle."""
     entry = victim(sm, rf, spec, warp)
     if entry < 0:
-        return 0
+        return
     place = rf.entry[warp][entry]
     bank = np.int64(hooks.bank_of(sm, rf.mrf, spec.mrf, warp, place.reg))
     if place.valid != 0 and is_needed(sm, warp, place) and sm.config.bank_ports == 1 and sm.bank[bank].read != 0:
-        return 0
+        return
     if vacate(sm, rf, spec, rows, warp, entry) != 0:
-        return 0
+        return
     take_entry(rf, warp, entry, reg)
     rf.entry[warp][entry].valid = ALL_LANES
     registers.write_row(sm, rows, row_of(spec, warp, entry), latch, ALL_LANES)
     sm.events[spec.first_event + FILLS] += 1
-    return 0
 
 
 # section 5.3: what is not read before the warp leaves
@@ -806,7 +793,6 @@ def look_ahead(sm, rf, spec, insts):
             if sm.inflight[slot].seq >= first:
                 look_at(sm, rf, spec, insts, slot)
     rf.next_seq = sm.seq
-    return 0
 
 
 @device
@@ -827,7 +813,6 @@ def look_at(sm, rf, spec, insts, slot):
             entry = find(rf, warp, reg)
             if entry >= 0:
                 rf.entry[warp][entry].far = 1 - read_soon(insts, after, reg)
-    return 0
 
 
 @device

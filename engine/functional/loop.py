@@ -130,4 +130,3 @@ def turn(sm, rf, spec, key, rows, insts, arena, regions, log, mem_index, warp, m
     entry.num_issued += clock - first
     sm.events[INSTRUCTIONS] += clock - first
     sm.events[THREAD_INSTRUCTIONS] += threads
-    return 0

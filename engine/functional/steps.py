@@ -81,7 +81,6 @@ def fetch_registers(rows, inst, base, first_row):
     """Copy the registers that an instruction reads into the rows from `first_row` on. base: the row of the warp's R0."""
     for slot in set_bits(np.uint64(inst.src_mask) | np.uint64(inst.repeats)):
         copy_row(rows, base + np.int64(inst.src[slot]), first_row + slot)
-    return 0
 
 
 @device
@@ -92,7 +91,6 @@ def fetch_immediates(rows, inst, first_row):
         target = rows[first_row + slot].u
         for lane in range(32):
             target[lane] = value
-    return 0
 
 
 @device
@@ -148,7 +146,6 @@ def write_served(sm, rows, insts):
             slot = word * 64 + low
             if sm.inflight[slot].stage == WRITE_BACK:
                 write_results(sm, rows, insts, slot)
-    return 0
 
 
 @device
@@ -161,4 +158,3 @@ def write_opened(sm, rows, insts):
         following = np.int64(sm.wheel_next[slot])
         write_results(sm, rows, insts, slot)
         slot = following
-    return 0

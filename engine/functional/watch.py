@@ -13,19 +13,16 @@ from rfview.engine.hooks import DESIGNS, hook
 @hook
 def on_start(sm, rf, spec):
     """Note the launch and the CTAs that have started."""
-    return 0
 
 
 @hook
 def on_control(sm, rf, spec, insts, warp, pc, lanes, active, count):
     """Note a control instruction that has just executed."""
-    return 0
 
 
 @hook
 def on_step(sm, rf, spec, warp, pc, lanes, active, count):
     """Note any other instruction before it executes."""
-    return 0
 
 
 @hook
@@ -34,7 +31,6 @@ def on_result(sm, rf, spec, rows, inst, arena, warp, pc, lanes, took_part):
 
     took_part: of a collective, `lanes` and those that execute it at another place.
     """
-    return 0
 
 
 def is_watched(sm, rf, spec):

@@ -152,7 +152,6 @@ def take_late_operands(sm):
             sm.late = np.uint64(sm.late) & ~bit64(collector)
             sm.late_operands[collector] = 0
             touch_inflight(sm, slot)
-    return 0
 
 
 @device
@@ -166,7 +165,6 @@ def show_late_operands(sm):
             flight.code = sm.late_code[collector]
             flight.bank = sm.collector[collector].bank[ctz64(np.uint64(flight.refused))]
             touch_inflight(sm, slot)
-    return 0
 
 
 @device

@@ -42,7 +42,7 @@ def mark_entry(sm, first, size, index):
     """
     begin = first + index * size
     mark_cold(sm, begin // BLOCK)
-    return mark_cold(sm, (begin + size - 1) // BLOCK)
+    mark_cold(sm, (begin + size - 1) // BLOCK)
 
 
 def begin_of(name: str) -> int:

@@ -116,7 +116,6 @@ def mark(sm, rf, row):
     if not is_approximate(rf, row):
         rf.approximate[row >> 6] = np.uint64(rf.approximate[row >> 6]) | bit64(row & 63)
         rf.restored[row] = launch_cycle(sm)
-    return 0
 
 
 @device
@@ -124,9 +123,10 @@ def lose(sm, rf, spec, rows, row, t0):
     """Let a lower half lose what it has lost since its last refresh or write (B4.7), in whole bits."""
     age = min(launch_cycle(sm) - np.int64(rf.restored[row]), t0 << np.int64(spec.m))
     if spec.error_mode == NO_ERRORS or age <= t0:
-        return 0
+        return
     if spec.error_mode == CERTAIN:
-        return strike_all(sm, rf, spec, rows, row)
+        strike_all(sm, rf, spec, rows, row)
+        return
     if spec.error_mode == LITERAL:
         rf.fraction += np.int64(LOST[STEPS << np.int64(spec.m)]) << np.int64(spec.m)
     else:
@@ -134,4 +134,3 @@ def lose(sm, rf, spec, rows, row, t0):
     while rf.fraction >= ONE_BIT:
         rf.fraction -= ONE_BIT
         strike(sm, rf, spec, rows, row, draw(sm, rf, spec, HALF_ROW_BITS))
-    return 0

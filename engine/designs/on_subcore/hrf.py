@@ -161,7 +161,6 @@ def switch(sm, rf, spec, number, filling, empty, warp):
     buffer.order = rf.switches
     rf.switches += 1
     sm.events[spec.first_event + WB_SWITCHES] += 1
-    return 0
 
 
 @device
@@ -169,7 +168,6 @@ def drop(sm, spec, buffer):
     """Forget the entries of a buffer."""
     sm.events[spec.first_event + WB_DROPPED] += popcount(np.uint64(buffer.valid))
     buffer.valid = 0
-    return 0
 
 
 @device

@@ -114,4 +114,3 @@ def remove(tape, entry):
     for place in range(entry, np.int64(tape.count)):
         tape.warp[place] = tape.warp[place + 1]
         tape.reg[place] = tape.reg[place + 1]
-    return 0

@@ -229,4 +229,3 @@ def remove(waiting, entry):
         waiting.lanes[place] = waiting.lanes[place + 1]
         waiting.warp[place] = waiting.warp[place + 1]
         waiting.reg[place] = waiting.reg[place + 1]
-    return 0

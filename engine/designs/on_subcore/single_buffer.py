@@ -105,4 +105,3 @@ def remove(buffer, entry):
         buffer.lanes[place] = buffer.lanes[place + 1]
     buffer.warp[buffer.count] = 0       # shown beside the others
     buffer.reg[buffer.count] = 0
-    return 0

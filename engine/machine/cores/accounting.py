@@ -14,7 +14,6 @@ def account(sm, cycles):
     """Add the states of all warp slots to the totals; every warp-cycle has exactly one."""
     for code in range(MAX_CODES):
         sm.stall_total[code] += np.int64(sm.state_count[code]) * cycles
-    return 0
 
 
 @device

@@ -41,7 +41,6 @@ def cycle(sm, rf, spec, key, rows, insts, arena, regions, log, mem_index):
     hooks.end_cycle(sm, rf, spec, rows)
     account(sm, 1)
     sm.cycle += 1
-    return 0
 
 
 @device
@@ -53,7 +52,6 @@ def clear_activity(sm):
         port.written = 0
         port.read = 0
         port.queue = 0
-    return 0
 
 
 @device
@@ -66,7 +64,6 @@ def clear_refusals(sm):
             flight.code = 0
             flight.refused = 0
             touch_inflight(sm, sm.collector[collector].inflight)
-    return 0
 
 
 @device
@@ -80,7 +77,6 @@ def reconsider_refused(sm):
         flight = sm.inflight[sm.collector[collector].inflight]
         warps |= np.uint64(flight.code != sm.code_before[collector]) << np.uint64(flight.warp)
     sm.undecided = np.uint64(sm.undecided) | warps
-    return 0
 
 
 @device

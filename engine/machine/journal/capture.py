@@ -37,7 +37,6 @@ def capture_cycle(sm, log):
     else:
         forget_values(sm, log)
     capture_idle(log, 1)
-    return 0
 
 
 @device
@@ -53,7 +52,6 @@ def capture_idle(log, cycles):
         mem_end[at] = log.words
         write_end[at] = log.writes
     log.cycles += cycles
-    return 0
 
 
 @device
@@ -77,7 +75,6 @@ def forget_state(sm):
     sm.dirty_touched = 0
     for word in range(state.MAX_INFLIGHT // 64):
         sm.dirty_inflight[word] = 0
-    return 0
 
 
 @device
@@ -90,7 +87,6 @@ def forget_values(sm, log):
     sm.lost_touched = 0
     sm.cleared = 0
     log.mem_count = 0
-    return 0
 
 
 @device
@@ -98,4 +94,3 @@ def clear(marks, touched):
     """Clear those words of `marks` that the mask `touched` names."""
     for word in set_bits(touched):
         marks[word] = 0
-    return 0

@@ -48,7 +48,6 @@ def log_rows(sm, log):
     sm.rows_touched = 0
     log.rows = count
     log.row_words = to
-    return 0
 
 
 @device
@@ -89,7 +88,6 @@ def log_writes(sm, log, first_row):
         append_write(log, warp * REGISTERS_OF_WARP + ALL_REGISTERS, WHOLE, CLEARED)
         words_at(log.write_row_at, log.write_row_size)[log.writes - 1] = NO_ROW
     sm.cleared = 0
-    return 0
 
 
 @device
@@ -110,7 +108,6 @@ def append_write(log, register, lanes, pc):
     words_at(log.write_lanes_at, log.write_lanes_size)[at] = lanes
     words_at(log.write_pc_at, log.write_pc_size)[at] = pc
     log.writes = at + 1
-    return 0
 
 
 @device
@@ -143,4 +140,3 @@ def log_words(log):
         count += 1
     log.words = count
     log.mem_count = 0
-    return 0

@@ -49,7 +49,6 @@ def scan(log, words, shadow, first, count, stride, watched, base):
         entry += np.uint64(mask != 0)
         at += np.uint64(stride)
     log.blocks = entry
-    return 0
 
 
 @device
@@ -63,7 +62,6 @@ def scan_all(log, words, shadow, first, count, stride, watched):
         block_mask[entry + block] = changed32(words, shadow, at) & np.uint64(watched)
         at += np.uint64(stride)
     log.blocks = keep_changed(block_first, block_mask, entry, np.uint64(count), np.uint64(first), np.uint64(stride))
-    return 0
 
 
 @device
@@ -78,7 +76,6 @@ def take(log, words, shadow, begin, base):
         take32(words, shadow, np.uint64(block_first[block]) - np.uint64(base), mask, block_value, value)
         value += np.uint64(popcount(mask))
     log.values = value
-    return 0
 
 
 @device
@@ -93,7 +90,6 @@ def scan_hot(sm, log, words, shadow):
     scan(log, words, shadow, COLLECTOR_WORD, blocks_of(np.int64(config.num_collectors) * COLLECTOR_WORDS), WIDTH, WHOLE, 0)
     scan(log, words, shadow, BANK_WORD, blocks_of(np.int64(config.num_banks) * BANK_WORDS), WIDTH, WHOLE, 0)
     scan(log, words, shadow, PIPE_WORD, PIPE_COUNT, WIDTH, WHOLE, 0)
-    return 0
 
 
 @device
@@ -110,7 +106,6 @@ def scan_inflight(sm, log, words, shadow):
             first = INFLIGHT_WORD + (word * 64 + low) * INFLIGHT_WORDS
             scan(log, words, shadow, first, 1, WIDTH, (1 << INFLIGHT_WORDS) - 1, 0)
         sm.dirty_inflight[word] = 0
-    return 0
 
 
 @device
@@ -122,7 +117,6 @@ def scan_cold(sm, log, words, shadow):
         for low in set_bits(marked):
             scan(log, words, shadow, COLD_WORD + (word * 64 + low) * WIDTH, 1, WIDTH, WHOLE, 0)
     sm.dirty_touched = 0
-    return 0
 
 
 @device
@@ -142,7 +136,7 @@ def capture_design(log):
         block_mask[entry] = mask
         entry += np.uint64(mask != 0)
     log.blocks = entry
-    return take(log, words, shadow, begin, RECORDED_WORDS)
+    take(log, words, shadow, begin, RECORDED_WORDS)
 
 
 @device
@@ -170,4 +164,3 @@ def capture_chosen(log):
             block_value[log.values] = now
             log.blocks += 1
             log.values += 1
-    return 0

@@ -30,7 +30,6 @@ def manage(sm, rf, spec, rows, insts):
     for scheduler in range(sm.config.num_schedulers):
         leave(sm, rf, spec, rows, insts, scheduler)
         join(sm, rf, spec, rows, insts, scheduler)
-    return 0
 
 
 @device
@@ -50,7 +49,6 @@ def leave(sm, rf, spec, rows, insts, scheduler):
         if code == 0:
             entry.membership = OUTSIDE
             sm.scheduler[scheduler].active = np.uint64(sm.scheduler[scheduler].active) & ~bit64(warp)
-    return 0
 
 
 @device
@@ -93,10 +91,10 @@ def join(sm, rf, spec, rows, insts, scheduler):
             if takes_any or may_join(sm, insts, warp):
                 ready |= bit64(warp)
         if ready == 0:
-            return 0
+            return
         warp = choose(sm, scheduler, ready)
         if warp < 0:
-            return 0
+            return
         state.active = np.uint64(state.active) | bit64(warp)
         sm.warp[warp].membership = ACTIVE
         sm.warp[warp].leave_code = 0
@@ -106,7 +104,6 @@ def join(sm, rf, spec, rows, insts, scheduler):
         reconsider(sm, warp)
         hooks.on_join(sm, rf, spec, rows, warp)
         free -= 1
-    return 0
 
 
 @device

@@ -20,7 +20,7 @@ BARRIER_BYTES = SM["barrier"].subdtype[0].itemsize
 @device
 def mark_barrier(sm, cta, barrier):
     """Tell the journal that a barrier's counters changed."""
-    return mark_cold(sm, FIRST_BARRIER_BLOCK + (np.int64(cta) * NUM_BARRIERS + np.int64(barrier)) * BARRIER_BYTES // BLOCK)
+    mark_cold(sm, FIRST_BARRIER_BLOCK + (np.int64(cta) * NUM_BARRIERS + np.int64(barrier)) * BARRIER_BYTES // BLOCK)
 
 
 @device
@@ -59,7 +59,6 @@ def count_arrivals(sm, cta, barrier, lanes, count, predicate):
         counter.red_or = 1
     mark_barrier(sm, cta, barrier)
     sm.events[BARRIERS] += 1
-    return 0
 
 
 @device
@@ -99,7 +98,6 @@ def keep_reductions(sm, warp, lanes, counter):
     for lane in range(32):
         if (lanes >> lane) & 1:
             sm.exchanged[warp][lane] = counted(counter)
-    return 0
 
 
 @device
@@ -120,7 +118,6 @@ def give_reductions(sm, rows, insts, warp, cta, barrier):
             if flight.bank != barrier:
                 continue
             give_reduction(sm, rows, slot, insts[flight.pc].aux, counted(sm.barrier[cta][barrier]))
-    return 0
 
 
 @device
@@ -147,4 +144,3 @@ def check_all(sm, rows, insts, cta):
     for barrier in range(NUM_BARRIERS):
         if sm.barrier[cta][barrier].arrived != 0:
             check(sm, rows, insts, cta, barrier)
-    return 0

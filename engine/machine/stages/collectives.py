@@ -222,4 +222,4 @@ def fetch_results(sm, rows, warp, slot, took_part):
     flight.psrc[1] = took_part
     flight.missed = 1
     sm.warp_cold[warp].split[sm.warp[warp].split].sync_mask = 0
-    return split_table.mark_warp(sm, warp)
+    split_table.mark_warp(sm, warp)

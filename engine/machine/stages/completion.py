@@ -55,7 +55,6 @@ def complete(sm, rf, spec, rows, insts):
         else:
             end_execution(sm, rf, spec, rows, insts, slot)
         slot = following
-    return 0
 
 
 @device
@@ -86,7 +85,7 @@ def write_predicate(sm, warp, pred, value, mask):
     lanes = np.int64(mask)
     sm.warp_cold[warp].pred[pred] = (old & ~lanes) | (np.int64(value) & lanes)
     sm.warp[warp].sb_pred = np.int64(sm.warp[warp].sb_pred) & ~(np.int64(1) << pred)
-    return mark_predicates(sm, warp)
+    mark_predicates(sm, warp)
 
 
 @device

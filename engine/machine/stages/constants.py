@@ -34,7 +34,6 @@ def note_lines(sm, scratch, mask):
                 scratch[access.LINES + count] = line
                 count += 1
     scratch[access.NUM_LINES] = count
-    return 0
 
 
 @device
@@ -43,7 +42,6 @@ def note_parameter(sm, scratch, offset):
     scratch[access.LINES] = (np.int64(sm.launch.param_word) * 4 + offset) // np.int64(sm.config.const_line_bytes)
     sm.access_space = SPACE_PARAM
     sm.num_lines = 1
-    return 0
 
 
 @device

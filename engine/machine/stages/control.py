@@ -161,4 +161,3 @@ def end_warp(sm, warp, cta):
     sm.need_fetch = np.uint64(sm.need_fetch) & ~bit
     sm.ended = np.uint64(sm.ended) | bit
     sm.cta[cta].live_warps -= 1
-    return 0

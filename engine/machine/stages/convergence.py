@@ -46,7 +46,7 @@ def fill_lanes(sm, rows, row, lanes, value):
     for lane in range(32):
         if (lanes >> lane) & 1:
             rows[row].u[lane] = value
-    return touch_row(sm, row)
+    touch_row(sm, row)
 
 
 @device
@@ -57,10 +57,10 @@ def jump(sm, warp, lanes, target):
     if rest == 0:
         flush_ibuffer(sm, warp)
         entry.pc = target
-        return 0
+        return
     add_child(sm, warp, NONE8, target, NO_PC, lanes)
     entry.mask = rest
-    return mark_warp(sm, warp)
+    mark_warp(sm, warp)
 
 
 @device
@@ -90,7 +90,6 @@ def park(sm, warp, pc, lanes, state, kind, awaited):
     split.pending = kind
     split.sync_mask = awaited
     entry.split = NONE8
-    return 0
 
 
 @device
@@ -164,7 +163,7 @@ def free_split(sm, warp, index):
     """Free the entry of a split that has no lanes left."""
     sm.warp_cold[warp].split[index].state = SPLIT_FREE
     sm.warp[warp].num_splits -= 1
-    return mark_warp(sm, warp)
+    mark_warp(sm, warp)
 
 
 @device
@@ -231,7 +230,6 @@ def release(sm, rows, warp):
                 go_on(sm, warp, here, together, kind != 0)
                 index = -1          # what has left may be missing no longer elsewhere
         index += 1
-    return 0
 
 
 @device
@@ -258,7 +256,6 @@ def go_on(sm, warp, lanes, together, alone):
             table[own].mask = np.int64(table[own].mask) | going
         else:
             own, place = np.int64(add_child(sm, warp, NONE8, pc + 1, NO_PC, going)), pc
-    return 0
 
 
 @device
@@ -268,9 +265,10 @@ def join(sm, warp, lanes, pc):
     for index in range(MAX_SPLITS):
         if table[index].state == SPLIT_READY and table[index].pc == pc and index != sm.warp[warp].split:
             table[index].mask = np.int64(table[index].mask) | lanes
-            return mark_warp(sm, warp)
+            mark_warp(sm, warp)
+            return
     add_child(sm, warp, NONE8, pc, NO_PC, lanes)
-    return mark_warp(sm, warp)
+    mark_warp(sm, warp)
 
 
 @device

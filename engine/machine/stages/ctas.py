@@ -22,7 +22,7 @@ assert SM["launch"].itemsize <= BLOCK
 @device
 def mark_launch(sm):
     """Tell the journal that the launch record changed."""
-    return mark_cold(sm, LAUNCH_BLOCK)
+    mark_cold(sm, LAUNCH_BLOCK)
 
 
 @device
@@ -127,7 +127,7 @@ def start_warp(sm, rf, spec, rows, memory, log, mem_index, slot, warp, index):
     splits.begin_warp(sm, warp, launch.entry_pc, lanes)
     hooks.on_warp_start(sm, rf, spec, rows, warp)
     clear_local(sm, memory, log, mem_index, warp)
-    return set_state(sm, warp, NO_INSTRUCTION)
+    set_state(sm, warp, NO_INSTRUCTION)
 
 
 @device
@@ -136,21 +136,20 @@ def note_older_warps(sm, warp):
     for other in range(sm.config.num_warps):
         sm.older_warps[other] = np.uint64(sm.older_warps[other]) & ~bit64(warp)
     sm.older_warps[warp] = np.uint64(sm.resident) & ~bit64(warp)
-    return 0
 
 
 @device
 def clear_shared(sm, memory, log, mem_index, slot):
     """Zero the shared memory of a CTA slot; only words that change are noted in the journal."""
     words = (np.int64(sm.launch.shared_bytes) + 3) // 4
-    return clear_words(memory, log, mem_index, np.int64(slot) * words, words)
+    clear_words(memory, log, mem_index, np.int64(slot) * words, words)
 
 
 @device
 def clear_local(sm, memory, log, mem_index, warp):
     """Zero the local memory of a warp slot."""
     words = np.int64(sm.launch.local_words) * 32
-    return clear_words(memory, log, mem_index, np.int64(sm.launch.local_word) + np.int64(warp) * words, words)
+    clear_words(memory, log, mem_index, np.int64(sm.launch.local_word) + np.int64(warp) * words, words)
 
 
 @device
@@ -160,4 +159,3 @@ def clear_words(memory, log, mem_index, first, words):
         if memory[word] != 0:
             memory[word] = 0
             note_word(log, mem_index, word)
-    return 0

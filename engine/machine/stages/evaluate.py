@@ -127,7 +127,6 @@ def note_losers(sm, entry, inst):
         if collectors_full(sm):
             bits |= 1 << COLLECTOR_FULL
     entry.losers = bits
-    return 0
 
 
 @device

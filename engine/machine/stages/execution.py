@@ -145,7 +145,6 @@ def repeat_operands(sm, rows, inst, collector):
         while inst.src[source] != inst.src[slot]:
             source += 1
         copy_row(rows, first_row + source, first_row + slot)
-    return 0
 
 
 @device

@@ -20,13 +20,13 @@ from rfview.engine.program import MEM_LOAD
 def fetch(sm):
     """Refill one empty I-buffer per scheduler with `fetch_width` instructions, from the instruction cache if it has one."""
     if sm.need_fetch == 0:
-        return 0
+        return
     width = min(np.int64(sm.config.fetch_width), np.int64(sm.config.ibuffer_entries))
     number = np.int64(sm.config.num_schedulers)
     ports = np.int64(sm.config.fetch_ports) if sm.config.fetch_ports > 0 else number
     for turn in range(number):
         if ports == 0:
-            return 0
+            return
         scheduler = (np.int64(sm.cycle) + turn) % number
         waiting = np.uint64(sm.need_fetch) & np.uint64(sm.scheduler_mask[scheduler])
         if sm.config.refill_cycles != 0:
@@ -45,7 +45,6 @@ def fetch(sm):
         ports -= 1
         sm.need_fetch = np.uint64(sm.need_fetch) & ~bit64(warp)
         sm.scheduler[scheduler].fetch_pointer = (warp + 1) & 63
-    return 0
 
 
 @device
@@ -95,4 +94,3 @@ def request_line(sm, line):
         lines[way].fill_cycle = l2.request(sm, l2.CODE_LINES + line, sm.config.line_bytes, MEM_LOAD)
         touch(sm, lines, ICACHE, way)
         sm.events[ICACHE_MISSES] += 1
-    return 0

@@ -61,7 +61,6 @@ def issue(sm, rf, spec, rows, insts, freeze):
             set_state(sm, chosen, ISSUED)
             sm.scheduler[scheduler].last_warp = chosen
             send(sm, rf, spec, rows, insts, chosen)
-    return 0
 
 
 @device
@@ -137,4 +136,3 @@ def enter_collector(sm, rf, spec, rows, slot, inst):
     if src_mask != 0:
         sm.reading = np.uint64(sm.reading) | bit64(collector)
         refresh_reads(sm, warp)
-    return 0

@@ -76,7 +76,6 @@ def show_held(sm, throttled, lacking, no_collector):
             block(sm, warp, BLOCK_COLLECTOR, 0)
             sm.warp[warp].losers = 0
             set_state(sm, warp, COLLECTOR_FULL)
-    return 0
 
 
 @device
@@ -84,7 +83,6 @@ def forget_losers(sm, warps):
     """Clear `losers` of warps that nothing blocks."""
     for warp in set_bits(warps):
         sm.warp[warp].losers = 0
-    return 0
 
 
 @device
@@ -97,14 +95,12 @@ def note_conditions(sm, scheduler, freeze, full, no_collector):
         cache_states(sm, scheduler, FROZEN, NO_WARP)
         if (now ^ before) & NO_COLLECTOR:
             cache_states(sm, scheduler, THROTTLED, NO_WARP)
-    return 0
 
 
 @device
 def cache_states(sm, scheduler, kind, warps):
     """Note which of a scheduler's warps have a state of this kind in their record."""
     sm.cached[kind] = (np.uint64(sm.cached[kind]) & ~np.uint64(sm.scheduler_mask[scheduler])) | warps
-    return 0
 
 
 @device
@@ -114,7 +110,6 @@ def show_frozen(sm, warps, losers, freeze):
         block(sm, warp, BLOCK_DESIGN, 0)
         sm.warp[warp].losers = (1 << COLLECTOR_FULL) if losers & bit64(warp) != 0 else 0
         set_state(sm, warp, freeze)
-    return 0
 
 
 @device
@@ -140,4 +135,3 @@ def note_clear(sm, warp, unit):
     sm.at_unit[old] = np.uint64(sm.at_unit[old]) & ~bit
     sm.at_unit[unit] = np.uint64(sm.at_unit[unit]) | bit
     sm.head_unit[warp] = unit
-    return 0

@@ -72,7 +72,7 @@ def store_line(sm, line):
     Evicting (memory.l1_stores) is for global stores to lines that have arrived.
     """
     if sm.config.l1_enabled == 0:
-        return 0
+        return
     way = find_line(sm, line)
     if way >= 0:
         entry = sm.l1[way]
@@ -80,7 +80,6 @@ def store_line(sm, line):
         if sm.config.l1_stores == EVICT and sm.access_space == SPACE_GLOBAL and entry.fill_cycle <= sm.cycle:
             entry.line = -1
         mark_entry(sm, L1, L1_BYTES, way)
-    return 0
 
 
 @device

@@ -32,9 +32,10 @@ def execute(sm, rf, spec, rows, insts, arena, warp, pc, lanes, active):
     inst = insts[pc]
     op = inst.op
     if op == OP_BRA and inst.aux & (BRA_DIV | BRA_CONV) != 0:
-        return branch_on_divergence(sm, rf, spec, rows, arena, inst, warp, lanes, active)
+        branch_on_divergence(sm, rf, spec, rows, arena, inst, warp, lanes, active)
+        return
     if lanes == 0:
-        return 0
+        return
     first = ctz64(np.uint64(lanes))
     if op == OP_BRA:
         branch(sm, inst, warp, lanes, active)
@@ -67,7 +68,6 @@ def execute(sm, rf, spec, rows, insts, arena, warp, pc, lanes, active):
         fault(sm, TRAP, warp, first, pc, 0, 0)
     elif op == OP_MEMBAR:       # a loop with a fence may wait for what others store
         sm.warp[warp].polled = 1
-    return 0
 
 
 @device
@@ -87,7 +87,7 @@ def branch(sm, inst, warp, lanes, active):
     sm.events[BRANCHES] += 1
     if inst.aux & BRA_IF:
         lanes &= predicate(sm, inst, warp, 0)
-    return go(sm, warp, lanes, active, np.int64(inst.target))
+    go(sm, warp, lanes, active, np.int64(inst.target))
 
 
 @device
@@ -98,17 +98,16 @@ def branch_on_divergence(sm, rf, spec, rows, arena, inst, warp, lanes, active):
     diverged = lanes != mask & ~np.int64(sm.warp[warp].exited)
     if diverged == (inst.aux & BRA_DIV != 0):
         go(sm, warp, active, active, np.int64(inst.target))
-    return 0
 
 
 @device
 def go(sm, warp, lanes, active, target):
     """Let lanes of a split jump, and count it if others do not."""
     if lanes == 0:
-        return 0
+        return
     if lanes != active:
         sm.events[DIVERGENT_BRANCHES] += 1
-    return jump(sm, warp, lanes, target)
+    jump(sm, warp, lanes, target)
 
 
 @device
@@ -176,7 +175,7 @@ def leave_barrier(sm, rows, warp, barrier, lanes):
     for lane in range(32):
         rows[row].u[lane] = np.int64(rows[row].u[lane]) & ~lanes
     fill_lanes(sm, rows, row, 0, 0)
-    return release(sm, rows, warp)
+    release(sm, rows, warp)
 
 
 @device
@@ -218,7 +217,6 @@ def go_apart(sm, rows, warp, lanes):
                 group |= np.int64(1) << lane
         left &= ~group
         jump(sm, warp, group, target)
-    return 0
 
 
 @device
@@ -296,4 +294,3 @@ def pass_barrier(sm, rows, warp, number, counter):
     if entry.split == NONE8:
         choose(sm, rows, warp)
         entry.open_cycle = sm.cycle
-    return 0

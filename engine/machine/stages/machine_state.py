@@ -25,7 +25,6 @@ def write_predicates(sm, inst, warp, packed, lanes):
         pred = np.int64(inst.pdst[index])
         if pred != NO_PRED:
             write_predicate(sm, warp, pred, np.int64((packed >> np.uint64(32 * index)) & np.uint64(ALL_LANES)), lanes)
-    return 0
 
 
 @device
@@ -48,7 +47,6 @@ def unite_address(rows, inst, first_row):
                 address += U64(rows[first_row + 7].u[lane]) << U64(32)
         low[lane] = address & M32
         high[lane] = address >> U64(32) if wide else U64(0)
-    return 0
 
 
 @device
@@ -133,7 +131,6 @@ def pack_predicates(sm, rows, inst, warp, first_row, result_row):
             value |= ((np.int64(sm.warp_cold[warp].pred[first + number]) >> lane) & 1) << number
         mask = (np.int64(rows[first_row].u[lane]) << shift) & ALL_LANES
         rows[result_row].u[lane] = np.int64(rows[first_row + 2].u[lane]) & ~mask | (value << shift) & mask
-    return 0
 
 
 @device
@@ -147,4 +144,3 @@ def unpack_predicates(sm, rows, inst, warp, lanes, first_row):
             for lane in range(32):
                 value |= ((np.int64(rows[first_row].u[lane]) >> (shift + number)) & 1) << lane
             write_predicate(sm, warp, first + number, value, lanes)
-    return 0

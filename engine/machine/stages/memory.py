@@ -116,7 +116,6 @@ def drop_lane(sm, rows, inst, result_row):
     sm.dropped = np.int64(sm.dropped) | np.int64(1) << lane
     for row in range(np.int64(inst.num_dst)):
         rows[result_row + row].u[lane] = 0
-    return 0
 
 
 @device
@@ -131,7 +130,6 @@ def enter_ldst(sm, inst, flight, slot):
     sm.ldst_head = slot
     sm.next_line = 0
     sm.pipe[PIPE_LDST].inflight = slot
-    return 0
 
 
 @device
@@ -188,7 +186,6 @@ def settle_space(sm, inst, scratch, mask):
     else:
         sm.num_lines = max(np.int64(1), np.int64(scratch[access.NUM_LINES]))
     note_ideal(sm, inst, scratch, mask)
-    return 0
 
 
 @device
@@ -200,7 +197,6 @@ def note_ideal(sm, inst, scratch, mask):
         if sm.access_space == SPACE_SHARED and sm.config.shared_bytes_per_cycle < PASS_BYTES:
             fewest = max(fewest, transfers(sm, inst, mask))
     sm.ldst_ideal = min(fewest, 255)
-    return 0
 
 
 @device
@@ -226,7 +222,6 @@ def count_access(sm, inst):
         sm.events[ATOMICS] += 1
     if space == SPACE_LOCAL:
         sm.events[LOCAL_ACCESSES] += 1
-    return 0
 
 
 @device

@@ -41,7 +41,7 @@ def oldest_line(sm, lines, sets, ways, line):
 def touch(sm, lines, begin, way):
     """Note that a line was used. begin: ICACHE or CCACHE."""
     lines[way].used_cycle = sm.cycle
-    return mark_entry(sm, begin, ENTRY_BYTES, way)
+    mark_entry(sm, begin, ENTRY_BYTES, way)
 
 
 @device

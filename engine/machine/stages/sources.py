@@ -49,7 +49,6 @@ def fetch_registers(rows, inst, base, first_row):
     """Copy the registers that an instruction reads into the rows from `first_row` on. base: the row of the warp's R0."""
     for slot in set_bits(inst.src_mask):
         copy_row(rows, base + np.int64(inst.src[slot]), first_row + slot)
-    return 0
 
 
 @device
@@ -78,7 +77,7 @@ def write_predicate(sm, warp, pred, value, lanes):
         lanes = ALL_LANES
     kept = np.int64(sm.warp_cold[warp].pred[pred]) & ~lanes
     sm.warp_cold[warp].pred[pred] = kept | (value & lanes)
-    return mark_predicates(sm, warp)
+    mark_predicates(sm, warp)
 
 
 @device

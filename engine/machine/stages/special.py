@@ -126,7 +126,6 @@ def load_parameter(sm, rows, inst, arena, out_row):
             fill(rows, row, value >> np.uint64(32))
             row += 1
         at += np.int64(inst.width)
-    return 0
 
 
 @device
@@ -135,4 +134,3 @@ def fill(rows, row, value):
     target = rows[row].u
     for lane in range(32):
         target[lane] = value
-    return 0

@@ -26,19 +26,18 @@ def mark_warp(sm, warp):
     first = FIRST_WARP_BLOCK + np.int64(warp) * BLOCKS_PER_WARP
     for block in range(BLOCKS_PER_WARP):
         mark_cold(sm, first + block)
-    return 0
 
 
 @device
 def mark_predicates(sm, warp):
     """Tell the journal that a predicate of a warp changed."""
-    return mark_cold(sm, FIRST_WARP_BLOCK + np.int64(warp) * BLOCKS_PER_WARP + PREDICATES)
+    mark_cold(sm, FIRST_WARP_BLOCK + np.int64(warp) * BLOCKS_PER_WARP + PREDICATES)
 
 
 @device
 def mark_producers(sm, warp):
     """Tell the journal that the producer of a warp's predicate changed."""
-    return mark_cold(sm, FIRST_WARP_BLOCK + np.int64(warp) * BLOCKS_PER_WARP + PRODUCERS)
+    mark_cold(sm, FIRST_WARP_BLOCK + np.int64(warp) * BLOCKS_PER_WARP + PRODUCERS)
 
 
 @device
@@ -63,7 +62,7 @@ def store_split(sm, warp):
     split = sm.warp_cold[warp].split[entry.split]
     split.pc = entry.pc
     split.mask = entry.mask
-    return mark_warp(sm, warp)
+    mark_warp(sm, warp)
 
 
 @device
@@ -72,7 +71,6 @@ def flush_ibuffer(sm, warp):
     sm.warp[warp].ibuffer = 0
     sm.scoreboard_clear = np.uint64(sm.scoreboard_clear) & ~bit64(warp)
     sm.need_fetch = np.uint64(sm.need_fetch) | bit64(warp)
-    return 0
 
 
 @device
@@ -166,7 +164,7 @@ def make_room(sm, warp):
     """
     entry = sm.warp[warp]
     if entry.num_splits < MAX_SPLITS - SPARE_SPLITS:
-        return 0
+        return
     table = sm.warp_cold[warp].split
     for index in range(MAX_SPLITS):
         child = table[index]
@@ -181,7 +179,7 @@ def make_room(sm, warp):
             at = np.int64(child.parent)
         if index == entry.split:
             entry.reconv = child.reconv
-    return mark_warp(sm, warp)
+    mark_warp(sm, warp)
 
 
 @device

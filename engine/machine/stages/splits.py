@@ -117,7 +117,7 @@ def end_split(sm, warp, index):
         if lanes != 0 and table[parent].pc != table[parent].reconv:
             break
         at = parent
-    return mark_warp(sm, warp)
+    mark_warp(sm, warp)
 
 
 @device
@@ -136,7 +136,6 @@ def settle_arrived(sm, warp):
         split = table[index]
         if index != running and split.state == SPLIT_READY and split.pc == split.reconv and split.reconv != NO_PC:
             end_split(sm, warp, index)
-    return 0
 
 
 @device
@@ -192,7 +191,6 @@ def park(sm, warp, state, awaited):
     split = sm.warp_cold[warp].split[sm.warp[warp].split]
     split.state = state
     split.sync_mask = awaited
-    return 0
 
 
 @device

@@ -19,7 +19,6 @@ def set_state(sm, warp, code):
         sm.state_count[code] += 1
         entry.state = code
         entry.state_since_cycle = sm.cycle
-    return 0
 
 
 @device
@@ -28,7 +27,6 @@ def show_finished(sm):
     for warp in set_bits(sm.ended):
         set_state(sm, warp, FINISHED)
     sm.ended = 0
-    return 0
 
 
 @device
@@ -37,14 +35,12 @@ def block(sm, warp, kind, what):
     entry = sm.warp[warp]
     entry.blocker_kind = kind
     entry.blocker = what
-    return 0
 
 
 @device
 def keep_state(sm, warp):
     """Keep a warp's state, unexamined, until an event reconsiders it."""
     sm.undecided = np.uint64(sm.undecided) & ~bit64(warp)
-    return 0
 
 
 @device

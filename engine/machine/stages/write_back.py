@@ -44,7 +44,6 @@ def link(sm, bus, before, after):
         sm.write_last[bus] = before
     else:
         sm.write_before[after] = before
-    return 0
 
 
 @device
@@ -53,7 +52,6 @@ def unqueue_result(sm, bus, before, slot):
     link(sm, bus, before, np.int64(sm.write_next[slot]))
     word = np.int64(slot) >> 6
     sm.in_write_back[word] = np.uint64(sm.in_write_back[word]) & ~bit64(np.int64(slot) & 63)
-    return 0
 
 
 @device

@@ -86,7 +86,6 @@ def advance(sm, rf, spec, key, rows, insts, arena, regions, log, mem_index):
         grant(sm, rf, spec, key, rows, insts, arena, regions, log, mem_index)
     if sm.ldst_head != NONE8:
         send_lines(sm, rf, spec, rows, insts)
-    return 0
 
 
 @device
@@ -218,14 +217,13 @@ def perform(sm, key, rows, inst, arena, regions, log, mem_index, slot, first_row
                                  np.int64(flight.psrc[0]), first_row, result_row,
                                  np.int64(sm.config.first_collector_row), memory.memory_of(sm, warp, True))
     if lanes <= 0:          # a fault, no lane's space, or only zeros that LDGSTS stores
-        return 0
+        return
     memory.settle_space(sm, inst, sm.scratch, np.uint32(lanes))
     if inst.memory_kind != MEM_LOAD or inst["flags"] & FLAG_PAST_L1 != 0:
         sectors.note_sectors(inst, rows, first_row, np.uint32(lanes), sm.scratch)
     memory.count_access(sm, inst)
     if inst["flags"] & FLAG_ATOM_SUCCESS != 0:
         flight.pval[0] = note_success(rows, inst, lanes, first_row, result_row)
-    return 0
 
 
 @device

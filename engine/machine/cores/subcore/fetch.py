@@ -28,7 +28,7 @@ def fetch(sm, rf, spec):
     if spec.core.fetch_stages == 0:
         for warp in set_bits(jumped):
             sm.warp[warp].ibuffer = 1
-        return 0
+        return
     roomy = np.uint64(0)
     for warp in set_bits(sm.unfinished):
         own = rf.core.warp[warp]
@@ -42,13 +42,12 @@ def fetch(sm, rf, spec):
             if sm.warp[warp].split != NONE8:
                 roomy |= bit64(warp)
     if roomy == 0:
-        return 0
+        return
     rf.core.fetching = 1
     for number in range(NUM_SUBCORES):
         of_this = roomy & np.uint64(sm.scheduler_mask[number])
         if of_this != 0:
             fetch_one(sm, rf, spec, number, of_this)
-    return 0
 
 
 @device

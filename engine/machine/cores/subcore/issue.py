@@ -48,7 +48,6 @@ def clear_control(rf, warp):
     own.arriving = 0
     for counter in range(NUM_COUNTERS):
         own.counter[counter] = 0
-    return 0
 
 
 @device
@@ -266,7 +265,6 @@ def obey(sm, rf, inst, warp):
         own.limit = np.int64(inst.aux) & 255
         own.most = (np.int64(inst.aux) >> 8) & 255
         own.listed = np.int64(inst.aux) >> 16
-    return 0
 
 
 @device
@@ -277,4 +275,3 @@ def after_control(sm, rf, spec, warp, pc):
         own = rf.core.warp[warp]
         own.arriving = 0
         own.until_cycle = max(np.int64(own.until_cycle), np.int64(sm.cycle) + np.int64(spec.core.branch_cycles))
-    return 0

@@ -38,7 +38,6 @@ def cycle(sm, rf, spec, key, rows, insts, arena, regions, log, mem_index):
     hooks.end_cycle(sm, rf, spec, rows)
     account(sm, 1)
     sm.cycle += 1
-    return 0
 
 
 @device
@@ -47,7 +46,7 @@ def start_cta(sm, rf, spec, rows, arena, log, mem_index):
     number = np.int64(sm.launch.next_cta)
     ctas.dispatch_ctas(sm, rf, spec, rows, arena, log, mem_index)
     if sm.launch.next_cta == number:
-        return 0
+        return
     for slot in range(sm.launch.resident_ctas):
         cta = sm.cta[slot]
         if cta.valid and cta.id == number:
@@ -56,7 +55,6 @@ def start_cta(sm, rf, spec, rows, arena, log, mem_index):
                 convergence.clear_state(sm, rows, warp)
                 issue.clear_control(rf, warp)
                 reconsider(sm, warp)
-    return 0
 
 
 @device

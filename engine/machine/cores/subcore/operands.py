@@ -31,7 +31,7 @@ def count_up(sm, rf, insts, number):
     """Count up the counters of the instruction that came to Control in the last cycle: issue sees them from now on."""
     sub = rf.core.sub[number]
     if sub.counting == 0:
-        return 0
+        return
     flight = sm.inflight[np.int64(sub.counting) - 1]
     sub.counting = 0
     own = rf.core.warp[flight.warp]
@@ -42,7 +42,6 @@ def count_up(sm, rf, insts, number):
             own.counter[counter] += 1
             others = np.int64(own.long) & ~(np.int64(1) << counter)
             own.long = others | np.int64(insts[flight.pc].wait_class == WAIT_LONG) << counter
-    return 0
 
 
 @device
@@ -161,7 +160,6 @@ def book_reads(sm, spec, sub, inst, slot):
             sub.wanted[IN_ALLOCATE, bank] -= 1
             cycles -= 1
     sm.inflight[slot].code = 0
-    return 0
 
 
 @device
@@ -201,14 +199,13 @@ def hold_counter(sm, rf, warp):
     own = rf.core.warp[warp]
     if own.until_cycle >= sm.cycle:
         own.until_cycle += 1
-    return 0
 
 
 @device
 def update_cache(spec, sub, inst, warp):
     """Empty the places of the reuse cache that the operands use, and fill those of operands to be reused."""
     if spec.core.reuse_cache == 0:
-        return 0
+        return
     reuse = (np.int64(inst.control) >> REUSE_SHIFT) & 15
     for operand in range(NUM_OPERANDS):
         place = place_of(inst, operand)
@@ -222,7 +219,6 @@ def update_cache(spec, sub, inst, warp):
                 if (reuse >> place) & 1:
                     sub.cache_warp[place, bank] = warp + 1
                     sub.cache_reg[place, bank] = inst.src[k]
-    return 0
 
 
 @device

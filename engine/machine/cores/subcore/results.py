@@ -59,7 +59,6 @@ def begin(sm, rf, spec, rows):
             writer = np.int64(sm.booked_write[bank, now % WRITE_RING])
             if writer != 0:
                 note_write_port(sm, bank, writer - 1)
-    return 0
 
 
 @device
@@ -70,7 +69,6 @@ def work(sm, bank, port, cycles):
         occupy(sm, bank, start, cycles)
         port.since_cycle = start
         port.until_cycle = start + cycles
-    return 0
 
 
 @device
@@ -102,7 +100,6 @@ def occupy(sm, bank, start, cycles):
     """Keep a bank from being read or written otherwise for some cycles."""
     for cycle in range(start, start + cycles):
         sm.booked_work[bank] = np.uint64(sm.booked_work[bank]) | bit64(cycle % WRITE_RING)
-    return 0
 
 
 @device
@@ -171,7 +168,6 @@ def note_write_port(sm, bank, slot):
     port.written = 1
     port.owner_warp = sm.inflight[slot].warp
     sm.events[RF_WRITES] += 1
-    return 0
 
 
 @device
@@ -218,7 +214,6 @@ def complete(sm, rf, spec, rows, insts, arena):
         else:
             move_on(sm, rf, spec, rows, insts, arena, slot)
         slot = following
-    return 0
 
 
 @device
@@ -254,7 +249,6 @@ def release(sm, rf, inst, slot, shift):
     if counter != NO_BARRIER:
         rf.core.warp[warp].counter[counter] -= 1
         reconsider(sm, warp)
-    return 0
 
 
 @device
@@ -273,11 +267,10 @@ def write_variable(sm, rf, spec, rows, insts):
                 if before < seq < best_seq:
                     best, best_seq = np.int64(slot), seq
         if best < 0:
-            return 0
+            return
         before = best_seq
         if not overtakes(sm, insts, best):
             write_one(sm, rf, spec, rows, insts, best)
-    return 0
 
 
 @device

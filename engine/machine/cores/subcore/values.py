@@ -47,7 +47,6 @@ def gather(sm, rf, rows, insts, arena, slot, first_row):
             modify(handle(rows), first_row + 2 * operand, inst.modify[operand])
     for index in range(2):
         flight.psrc[index] = predicate(sm, inst, warp, index)
-    return 0
 
 
 @device
@@ -100,7 +99,7 @@ def take_stale(sm, rf, rows, inst, warp, first_row):
     """Replace the operands that the reuse cache holds by what it holds, where their registers have been written since."""
     sub = rf.core.sub[warp % NUM_SUBCORES]
     if sub.stale == 0:
-        return 0
+        return
     for operand in range(NUM_OPERANDS):
         if (np.int64(sub.hits) >> operand) & 1 == 0:
             continue
@@ -109,7 +108,6 @@ def take_stale(sm, rf, rows, inst, warp, first_row):
             place = 2 * ((operand + np.int64(inst.moved[operand])) % NUM_OPERANDS) + (np.int64(inst.src[k]) & 1)
             if (np.int64(inst.src_mask) >> k) & 1 and (np.int64(sub.stale) >> place) & 1:
                 copy_row(rows, cache_row(sm, warp, place), first_row + k)
-    return 0
 
 
 @device
@@ -123,7 +121,6 @@ def keep_stale(sm, rf, rows, warp, reg):
             sub.stale = np.int64(sub.stale) | np.int64(1) << place
             copy_row(rows, np.int64(sm.warp[warp].reg_base) + reg, cache_row(sm, warp, place))
             touch_row(sm, cache_row(sm, warp, place))
-    return 0
 
 
 @device
@@ -185,7 +182,6 @@ def show_register(sm, rf, rows, inst, slot, row):
     write_row(sm, rows, np.int64(sm.warp[warp].reg_base) + reg, value_row, np.int64(flight.mask))
     note_write(sm, warp, reg, np.int64(flight.mask), flight.pc, value_row)
     flight.unwritten = np.int64(flight.unwritten) & ~(1 << row)
-    return 0
 
 
 @device
@@ -197,4 +193,3 @@ def forward(sm, rf, rows, insts, warp):
             flight = sm.inflight[slot]
             if flight.warp == warp and flight.stage == EXECUTE and flight.pipe != NONE8 and flight.unwritten != 0:
                 show_results(sm, rf, rows, insts[flight.pc], slot)
-    return 0
