@@ -1,7 +1,7 @@
 """How the machine becomes machine code: marks, decorators, the disk cache, and our changes to numba.
 
     device        marks for functions of the compiled step, without importing numba
-    jit           numba's decorators: entry points, and helpers that become parts of them
+    jit           numba's part: entry points, and what becomes of the marked functions
     cache         the folder of machine code, the engine's source files, and the hash that ties them together
     stored        a file of machine code per function and types of arguments, verified before it is loaded
     bits  intrinsics    helpers in plain Python, and their compiled versions

@@ -1,4 +1,4 @@
-"""numba's decorators: entry points, which are called from Python and cached on disk, and helpers linked into them.
+"""numba's part: entry points, which are called from Python and cached on disk, and the marked helpers linked into them.
 
 With NUMBA_DISABLE_JIT=1 everything here is a plain Python function.
 """
@@ -16,15 +16,15 @@ from numba.extending import overload
 from rfview.engine.compile import device, intrinsics, numba_parts, stored
 from rfview.engine.compile.cache import CACHE_FOLDER, engine_files, source_hash
 
-__all__ = ["CACHE_FOLDER", "OFF", "array_jit", "compiled", "engine_files", "entry", "jit", "key_dtype", "lean_entry",
+__all__ = ["CACHE_FOLDER", "OFF", "compiled", "engine_files", "entry", "key_dtype", "lean_entry",
            "name_on_disk", "names_on_disk", "numba", "record", "source_hash", "step_jit"]
 
 config: Any = numba.config     # numba's stubs declare neither its settings nor `_nrt`
 njit: Any = numba.njit
 OFF = bool(config.DISABLE_JIT)
 
-# for functions that are never called from Python: see numba_parts.py
-PART: Any = {"error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+# for functions that are never called from Python (see numba_parts.py), and that create no arrays: no references are counted
+PART: Any = {"error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True, "_nrt": False}
 
 
 def entry(function: Callable[..., Any]) -> Any:
@@ -71,23 +71,6 @@ def compiled(entry: Any, arguments: Iterable[Any]) -> Any:
     return entry.overloads[types].entry_point
 
 
-def jit(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Let compiled code call a helper that creates no arrays, linked into its callers; Python runs it as written."""
-    return _as_part(function, counts=False)
-
-
-def array_jit(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Do the same as `jit`, for a helper that creates arrays."""
-    return _as_part(function, counts=True)
-
-
-def _as_part(function: Callable[..., Any], *, counts: bool) -> Callable[..., Any]:
-    """Make a helper available to compiled code. counts: whether references to its arrays are counted."""
-    if not OFF:
-        _bind(function, lambda *types: function, counts=counts)
-    return function
-
-
 def step_jit(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile a hook as in the step, but on its own and without caching."""
     return njit(nogil=True, error_model="numpy", _nrt=False)(function)
@@ -104,14 +87,12 @@ def record(dtype: np.dtype) -> Any:
     return np.zeros(1, dtype).view(np.recarray)[0]
 
 
-def _bind(function: Callable[..., Any], choose: Callable[..., Any], is_inlined: bool = False, *,
-          counts: bool = False) -> None:
+def _bind(function: Callable[..., Any], choose: Callable[..., Any], is_inlined: bool) -> None:
     """Let compiled code call a plain function; `choose` returns the implementation for the types of its arguments."""
-    options: Any = {**PART, "_nrt": counts, "forceinline": is_inlined}
-    overload(function, strict=False, jit_options=options)(choose)
+    overload(function, strict=False, jit_options={**PART, "forceinline": is_inlined})(choose)
 
 
 if not OFF:
     numba_parts.install()
-    intrinsics.register({**PART, "_nrt": False})
+    intrinsics.register(PART)
     device.connect(_bind)

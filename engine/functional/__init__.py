@@ -2,7 +2,7 @@
 
     loop      the loop over resident warps; each runs until it waits, ends, or has had its turn
     steps     one warp instruction, complete before the next one begins
-    machine_loop  machine_steps     the same for machine code
+    machine_turn  machine_steps     a warp's turn and one instruction of machine code
     gather    loads and stores of whole words, all lanes at once
     watch     calls by which the checker watches the loop
     machine   a Simulator that runs launches in this way

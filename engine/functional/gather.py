@@ -13,7 +13,8 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
-from rfview.engine.compile.jit import OFF, jit
+from rfview.engine.compile.device import device
+from rfview.engine.compile.jit import OFF
 from rfview.engine.program import (MEM_LOAD, MEM_STORE, NO_REG, SPACE_CONST, SPACE_GENERIC, SPACE_GLOBAL, SPACE_LOCAL,
                                    SPACE_SHARED)
 from rfview.engine.values.access import (ADDR, find_region, generic_space, load, region_base, region_end, region_word,
@@ -151,13 +152,13 @@ gather: Any = _gather_python if OFF else _gather
 scatter: Any = _scatter_python if OFF else _scatter
 
 
-@jit
+@device
 def operand_row(inst, slot, base, first_row):
     """Row of an operand: a register's, or the one that holds what is no register."""
     return base + I64(inst.src[slot]) if inst.src[slot] != NO_REG else first_row + I64(slot)
 
 
-@jit
+@device
 def move_words(inst, rows, base, first_row, low, high, mask, memory, regions, num_regions, own, scratch):
     """Perform a load or store between a warp's registers and memory; return False if it is left to values/access.py.
 

@@ -18,6 +18,7 @@ from rfview.engine.compile.jit import lean_entry
 from rfview.engine.events import INSTRUCTIONS, THREAD_INSTRUCTIONS
 from rfview.engine.functional import watch
 from rfview.engine.functional.steps import perform_step, write_opened, write_served
+from rfview.engine.hooks import hook
 from rfview.engine.isa import OP_ACTIVEMASK, OP_BAR, OP_EXIT, OP_MEMBAR, OP_NANOSLEEP
 from rfview.engine.machine.cycle import DEADLOCKED, FAULTED, HOST_CALL, LAUNCH_DONE, STOPPED
 from rfview.engine.machine.journal.capture import forget_state, forget_values
@@ -36,7 +37,7 @@ TURN = 4096         # the most instructions of a warp before another one has its
 def run(sms, rfs, specs, keys, rows, insts, arena, regions, logs, mem_index, stop):
     """Execute until `stop` instructions have been executed, or until something needs the caller; return a code of cycle.run.
 
-    The arguments are those of cycle.run.
+    The arguments are those of cycle.run. `spec` decides whether a turn is the one below or that of machine code.
     """
     sm, rf, spec, key, log = sms[0], rfs[0], specs[0], keys[0], logs[0]
     write_served(sm, rows, insts)
@@ -88,7 +89,7 @@ def fill(sm, rf, spec, rows, arena, log, mem_index):
             return before - first
 
 
-@device
+@hook
 def turn(sm, rf, spec, key, rows, insts, arena, regions, log, mem_index, warp, most):
     """Execute a warp's instructions until it waits, ends, sleeps, goes back to poll memory, or the clock is at `most`."""
     entry = sm.warp[warp]

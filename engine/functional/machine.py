@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import lru_cache
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from rfview.engine import events
 from rfview.engine.chunk import Chunk
 from rfview.engine.compile import cache, jit, warm
 from rfview.engine.errors import InputError
-from rfview.engine.functional import loop, machine_loop
+from rfview.engine.functional import loop, machine_turn
 from rfview.engine.launch.kernel_names import kernel_of
 from rfview.engine.launch.placement import Placement
 from rfview.engine.machine import cycle, faults
@@ -45,14 +44,14 @@ def records(spec: np.dtype) -> tuple[np.ndarray, ...]:
 _loops: dict[tuple[Any, ...], Any] = {}
 
 
-def compiled_loop(arguments: tuple[Any, ...], used: ModuleType) -> Any:
-    """Return a compiled loop for arguments like these, the same for all machines whose arrays have the same types."""
+def compiled_loop(arguments: tuple[Any, ...]) -> Any:
+    """Return the compiled loop for arguments like these, the same for all machines whose arrays have the same types."""
     forms = tuple((argument.dtype, argument.flags.num) for argument in arguments[:-1])
     if forms not in _loops:
-        _loops[forms] = jit.compiled(used.run, arguments)
+        _loops[forms] = jit.compiled(loop.run, arguments)
         spec = arguments[2].dtype
         if not warm.is_ready(spec):
-            warm.note_ready(spec, jit.name_on_disk(used.run, arguments))
+            warm.note_ready(spec, jit.name_on_disk(loop.run, arguments))
     return _loops[forms]
 
 
@@ -71,18 +70,18 @@ class FunctionalSimulator(Simulator):
     _ended_at = 0           # the clock then
 
     @property
-    def _used(self) -> ModuleType:
-        """Return the module of the loop that executes the launch file's kernels."""
-        return machine_loop if is_machine_code(self.insts) else loop
+    def _name(self) -> str:
+        """Return the name under which the hooks are registered that execute the launch file's kernels."""
+        return machine_turn.NAME if is_machine_code(self.insts) else loop.NAME
 
     @property
     def _bound(self) -> np.dtype:
         """Return the dtype of the parameter record that binds the loop's hooks."""
-        return spec_dtype(self._used.NAME)
+        return spec_dtype(self._name)
 
     def _compiling(self) -> list[str]:
         """Return the module that compiles the loop in a process of its own, and its arguments."""
-        return ["rfview.engine.functional.warm", self._used.NAME]
+        return ["rfview.engine.functional.warm", self._name]
 
     def _prepare(self) -> None:
         """Before the first instruction: compile the loop, with progress, unless it is in the cache."""
@@ -95,7 +94,7 @@ class FunctionalSimulator(Simulator):
     def compile(self) -> None:
         """Compile the loop, or load it from the cache, without running it."""
         self._journal_of()
-        self._loop = compiled_loop((*self._machine, 0), self._used)
+        self._loop = compiled_loop((*self._machine, 0))
 
     def _place(self) -> Placement:
         """Lay out the launch file. For machine code the SM has what it has on the architectures of today."""

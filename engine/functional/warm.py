@@ -9,7 +9,7 @@ import numpy as np
 
 from rfview.engine.compile import cache
 from rfview.engine.compile.warm import alone
-from rfview.engine.functional import machine_loop
+from rfview.engine.functional import machine_turn
 from rfview.engine.functional.machine import FunctionalSimulator
 from rfview.engine.launch.smallest import smallest_run
 from rfview.engine.machine_code import MACHINE_INST
@@ -22,7 +22,7 @@ def main() -> int:
     with alone(f"functional-{name}"):
         spec, module = smallest_run()
         simulator = FunctionalSimulator(spec, module=module)
-        if name == machine_loop.NAME:
+        if name == machine_turn.NAME:
             simulator.insts = np.zeros(1, MACHINE_INST).view(np.recarray)
         simulator.compile()
     return int(cache.has_unwritten)

@@ -39,7 +39,6 @@ from rfview.engine.state import LINE_BYTES
 from rfview.engine.values.arithmetic import (I64, M32, ONE64, S32, SIGN64, U32, U64, Z64, bits_f32, bits_f64, clz,
                                              ctz, extend, f32_bits, f64_bits, low_bits)
 from rfview.engine.compile.device import device
-from rfview.engine.compile.jit import jit
 from rfview.engine.values.lanes import UNIT_STRIDE_4, UNIT_STRIDE_8, UNIT_STRIDE_16, run
 from rfview.engine.values.rounding import NAN32, NAN64, flush32, half_lane
 from rfview.engine.values.words import (copy_words, fill_series, handle, load as lane_load, load_long, load_word,
@@ -81,7 +80,7 @@ class WarpMemory(NamedTuple):
     is_timed: bool = True    # find the lines and passes, from which only the access's time follows
 
 
-@jit
+@device
 def note_word(log, mem_index, word):
     """Append an arena word index to the journal; mem_count above the array's size means overflow."""
     if log.on:
@@ -91,7 +90,7 @@ def note_word(log, mem_index, word):
         log.mem_count = at + 1
 
 
-@jit
+@device
 def journal(on, words, capacity, at, word):
     """Append a word index to the handle `words` at position `at`; returns the next position."""
     if not on:
@@ -101,37 +100,37 @@ def journal(on, words, capacity, at, word):
     return at + I64(1)
 
 
-@jit
+@device
 def region_base(regions, region):
     """First address of a region; `regions` is a handle: a REGION is four 8-byte words."""
     return U64(load_long(regions, 4 * region))
 
 
-@jit
+@device
 def region_end(regions, region):
     """Address after the last of a region."""
     return U64(load_long(regions, 4 * region + 1))
 
 
-@jit
+@device
 def region_word(regions, region):
     """Arena word of the first address of a region."""
     return load_long(regions, 4 * region + 2)
 
 
-@jit
+@device
 def region_writable(regions, region):
     """True unless the region is read-only."""
     return load_long(regions, 4 * region + 3) & 255 != 0
 
 
-@jit
+@device
 def ctz_size(size):
     """Logarithm of an access size, which is a power of two."""
     return I64(ctz(U64(size)))
 
 
-@jit
+@device
 def find_region(regions, num_regions, address):
     """Index of the last region that begins at or below `address`, or -1."""
     low, high = I64(0), I64(num_regions)
@@ -144,7 +143,7 @@ def find_region(regions, num_regions, address):
     return low - I64(1)
 
 
-@jit
+@device
 def fault(scratch, code, lane, address):
     """Note the first faulting lane."""
     store_long(scratch, FAULT_LANE, I64(lane))
@@ -152,7 +151,7 @@ def fault(scratch, code, lane, address):
     return code
 
 
-@jit
+@device
 def lane_address(inst, rows, src, lane):
     """Effective address of one lane; 32-bit addresses into shared, local and parameter memory wrap at 32 bits."""
     high = U64(lane_load(rows, src + 1, lane))
@@ -162,7 +161,7 @@ def lane_address(inst, rows, src, lane):
     return address
 
 
-@jit
+@device
 def add_line(scratch, line, highest):
     """Add a line id unless it is in the list; returns the highest so far."""
     count = load_long(scratch, NUM_LINES)
@@ -176,7 +175,7 @@ def add_line(scratch, line, highest):
     return max(line, highest)
 
 
-@jit
+@device
 def resolve(inst, rows, src, mask, regions, num_regions, own, scratch):
     """Resolve the addresses of a load, store or atomic into `scratch`; returns 0 or an ERR_* code.
 
@@ -199,7 +198,7 @@ def resolve(inst, rows, src, mask, regions, num_regions, own, scratch):
     return resolve_each(inst, base, src, mask, size, regions, num_regions, own, scratch)
 
 
-@jit
+@device
 def resolve_each(inst, base, src, mask, size, regions, num_regions, own, scratch):
     """Resolve lane by lane, for any space and any addresses; the first bad lane causes the fault."""
     region, highest, used = I64(-1), I64(-1), I64(0)
@@ -250,7 +249,7 @@ def resolve_each(inst, base, src, mask, size, regions, num_regions, own, scratch
     return NO_FAULT
 
 
-@jit
+@device
 def generic_space(address):
     """Space and offset in it of a generic address."""
     if address - SHARED_START < WINDOW:
@@ -262,7 +261,7 @@ def generic_space(address):
     return I64(SPACE_GLOBAL), address
 
 
-@jit
+@device
 def global_lanes(inst, rows, src, mask):
     """Lanes of `mask` whose generic address is one of global memory."""
     found = I64(0)
@@ -272,7 +271,7 @@ def global_lanes(inst, rows, src, mask):
     return found
 
 
-@jit
+@device
 def is_unit_stride(inst, rows, src, mask, size):
     """True if the active lanes' addresses are consecutive accesses of 4, 8 or 16 bytes in lane order."""
     if inst.space == SPACE_LOCAL or inst.space == SPACE_PARAM:
@@ -287,7 +286,7 @@ def is_unit_stride(inst, rows, src, mask, size):
     return False
 
 
-@jit
+@device
 def resolve_unit(inst, rows, src, mask, regions, num_regions, size, own, scratch):
     """Resolve unit stride within one region or within shared memory; -1 if the general case must decide."""
     shift = ctz_size(size)
@@ -338,7 +337,7 @@ def resolve_unit(inst, rows, src, mask, regions, num_regions, size, own, scratch
     return NO_FAULT
 
 
-@jit
+@device
 def resolve_shared(inst, rows, src, mask, size, own, scratch):
     """Resolve an access to shared memory without a branch per lane; False if the general case must find a fault."""
     limit = U64(own.shared_bytes)
@@ -361,7 +360,7 @@ def resolve_shared(inst, rows, src, mask, size, own, scratch):
     return True
 
 
-@jit
+@device
 def used_groups(mask, size):
     """Passes of conflict-free shared accesses: 32, 16 or 8 lanes at a time for up to 4, 8 and 16 bytes."""
     group = min(I64(32), max(I64(128) >> ctz_size(size), I64(1)))
@@ -372,7 +371,7 @@ def used_groups(mask, size):
     return passes
 
 
-@jit
+@device
 def count_passes(mask, size, scratch):
     """Shared-memory passes: per group of lanes, the most distinct 4-byte words in one of 32 banks.
 
@@ -403,13 +402,13 @@ def count_passes(mask, size, scratch):
     return passes
 
 
-@jit
+@device
 def word_step(space):
     """Arena words between consecutive words of one lane's data."""
     return I64(32) if space == SPACE_LOCAL else I64(1)
 
 
-@jit
+@device
 def in_register(inst, value):
     """Return what a register holds after the load of an element, whose bits are the lowest of `value`.
 
@@ -419,7 +418,7 @@ def in_register(inst, value):
     return low_bits(extend(value, U64(8) * U64(inst.width), inst.signed != 0), U64(inst.reg_bits))
 
 
-@jit
+@device
 def load(inst, rows, dst, mask, memory, scratch):
     """Load the resolved addresses into the rows from `dst` on; other lanes keep their values.
 
@@ -460,7 +459,7 @@ def load(inst, rows, dst, mask, memory, scratch):
                 row += 1
 
 
-@jit
+@device
 def store(inst, rows, src, mask, memory, scratch, on, words, capacity, noted):
     """Store elements from the rows src + 2 ... to the resolved addresses; returns the journal's new length."""
     mask, row0 = U32(mask), I64(src) + 2
@@ -499,7 +498,7 @@ def store(inst, rows, src, mask, memory, scratch, on, words, capacity, noted):
     return noted
 
 
-@jit
+@device
 def float_sum(kind, old, operand):
     """Sum of f32, f64, f16 or packed halves, rounded to nearest, NaN canonical."""
     if kind == T_F32:
@@ -511,7 +510,7 @@ def float_sum(kind, old, operand):
     return half_lane(FP_ADD, kind, 0, old, operand, Z64)
 
 
-@jit
+@device
 def arrival(old):
     """New value of a barrier object of sm_80 in shared memory after one more arrival.
 
@@ -524,7 +523,7 @@ def arrival(old):
     return (new & SIGN64) | (U64(0x40000000) | old & U64(0x3FFFFFFF)) << S32 | old & M32
 
 
-@jit
+@device
 def synchronised(old, b, c):
     """New value of a barrier object of sm_90 (sass/lower/mbarrier.py) after arrivals and transactions.
 
@@ -544,7 +543,7 @@ def synchronised(old, b, c):
     return phase | missing << U64(43) | transactions << U64(21) | expected << ONE64
 
 
-@jit
+@device
 def atomic_result(sub, kind, old, b, c):
     """New value of an atomic operation; 32-bit operands are zero-extended."""
     if sub == ATOM_ADD:
@@ -578,13 +577,13 @@ def atomic_result(sub, kind, old, b, c):
     return c if old == b else old
 
 
-@jit
+@device
 def flushed_sum(old, b):
     """Sum of two f32 with subnormal operands and results flushed to zeros of their sign."""
     return flush32(float_sum(T_F32, flush32(old), flush32(b)))
 
 
-@jit
+@device
 def atomic(inst, rows, src, dst, mask, memory, scratch, on, words, capacity, noted):
     """Perform an atomic or reduction, lanes ascending; operand b in slots 2, 3, c in slots 4, 5; returns the log's length.
 
@@ -627,7 +626,7 @@ def atomic(inst, rows, src, dst, mask, memory, scratch, on, words, capacity, not
     return noted
 
 
-@jit
+@device
 def perform(inst, rows, src, dst, mask, memory, scratch, on, words, capacity, noted):
     """Move the values of an instruction whose addresses are resolved."""
     if inst.memory_kind == MEM_LOAD:

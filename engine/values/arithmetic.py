@@ -20,7 +20,8 @@ from rfview.engine.isa import (CARRY_ADD, CARRY_MAD_HI, CARRY_SUB, FLAG_SAT, INT
                                INT_MAD_WIDE, INT_MAX, INT_MIN, INT_MUL24_HI, INT_MUL24_LO, INT_MUL_HI, INT_MUL_LO,
                                INT_MUL_WIDE, INT_NEG, INT_NOT, INT_POPC, INT_REM, INT_SAD, INT_SHL, INT_SHR, INT_SUB,
                                INT_SZEXT_WRAP)
-from rfview.engine.compile.jit import OFF, jit
+from rfview.engine.compile.device import device
+from rfview.engine.compile.jit import OFF
 
 U32, U64, I64, F32, F64 = np.uint32, np.uint64, np.int64, np.float32, np.float64
 
@@ -181,25 +182,25 @@ else:
 
 
 # --- integers ------------------------------------------------------------------------------------------------------
-@jit
+@device
 def type_bits(kind):
     """Width of an integer type code (T_U8 .. T_S64)."""
     return U64(8) << (U64(kind) >> ONE64)
 
 
-@jit
+@device
 def is_signed(kind):
     """True for the signed integer type codes."""
     return (U64(kind) & ONE64) == ONE64
 
 
-@jit
+@device
 def low_bits(value, width):
     """The `width` low bits of a 64-bit word; width 1..64."""
     return value & (~Z64 >> (U64(64) - width))
 
 
-@jit
+@device
 def extend(value, width, signed):
     """Value of the low `width` bits as 64 bits, sign- or zero-extended."""
     cut = low_bits(value, width)
@@ -208,13 +209,13 @@ def extend(value, width, signed):
     return cut
 
 
-@jit
+@device
 def is_negative(value):
     """Sign bit of a 64-bit word."""
     return value >= SIGN64
 
 
-@jit
+@device
 def shift_left(value, amount):
     """value << amount, 0 from 64 on."""
     if amount > U64(63):
@@ -222,7 +223,7 @@ def shift_left(value, amount):
     return value << amount
 
 
-@jit
+@device
 def shift_right(value, amount, signed):
     """value >> amount, filled with the sign if signed; clamped from 64 on."""
     negative = signed and is_negative(value)
@@ -233,7 +234,7 @@ def shift_right(value, amount, signed):
     return value >> amount
 
 
-@jit
+@device
 def less(a, b, signed):
     """a < b for 64-bit words."""
     if signed:
@@ -241,7 +242,7 @@ def less(a, b, signed):
     return a < b
 
 
-@jit
+@device
 def multiply_high(a, b, signed):
     """Upper 64 bits of the 128-bit product."""
     a0, a1, b0, b1 = a & M32, a >> S32, b & M32, b >> S32
@@ -257,7 +258,7 @@ def multiply_high(a, b, signed):
     return high
 
 
-@jit
+@device
 def high_product(a, b, width, signed):
     """Upper half of the product of two `width`-bit numbers that are extended to 64 bits."""
     if width == U64(64):
@@ -265,7 +266,7 @@ def high_product(a, b, width, signed):
     return shift_right(a * b, width, signed)
 
 
-@jit
+@device
 def clamp(value, width):
     """Clamp a signed 64-bit value to the range of a signed `width`-bit integer."""
     top = (ONE64 << (width - ONE64)) - ONE64
@@ -276,7 +277,7 @@ def clamp(value, width):
     return value
 
 
-@jit
+@device
 def divide(a, b, signed):
     """Quotient towards zero; all ones when b is 0; INT_MIN / -1 wraps."""
     if b == Z64:
@@ -286,7 +287,7 @@ def divide(a, b, signed):
     return Z64 - quotient if negative_a != negative_b else quotient
 
 
-@jit
+@device
 def remainder(a, b, signed):
     """Remainder with the sign of a; all ones when b is 0, as in ptxas's code."""
     if b == Z64:
@@ -296,7 +297,7 @@ def remainder(a, b, signed):
     return Z64 - rest if negative else rest
 
 
-@jit
+@device
 def extract_field(a, position, length, width, signed):
     """bfe: the field of `length` bits from `position` on."""
     position, length = position & U64(255), length & U64(255)
@@ -315,7 +316,7 @@ def extract_field(a, position, length, width, signed):
     return field if kept >= U64(64) else field | (~Z64 << kept)
 
 
-@jit
+@device
 def insert_field(a, b, position, length, width):
     """bfi: the low `length` bits of a replace those of b from `position` on."""
     position, length = position & U64(255), length & U64(255)
@@ -326,7 +327,7 @@ def insert_field(a, b, position, length, width):
     return (b & ~field) | ((a << position) & field)
 
 
-@jit
+@device
 def find_leading(a, width, signed, as_shift):
     """bfind: position of the top bit that differs from the sign, or the shift that brings it to the top."""
     if signed and is_negative(a):
@@ -338,7 +339,7 @@ def find_leading(a, width, signed, as_shift):
     return width - ONE64 - position if as_shift else position
 
 
-@jit
+@device
 def reverse_bits(a, width):
     """brev: the halves of a word change places, then the halves of each half, down to single bits."""
     low, size = ~Z64, U64(32)
@@ -349,7 +350,7 @@ def reverse_bits(a, width):
     return a >> (U64(64) - width)
 
 
-@jit
+@device
 def find_nth_set(mask, base, offset):
     """fns: position of the offset-th set bit from `base` on (offset: 32-bit signed), else all ones."""
     position, count = I64(low_bits(base, U64(32))), I64(extend(offset, U64(32), True))
@@ -366,7 +367,7 @@ def find_nth_set(mask, base, offset):
     return M32
 
 
-@jit
+@device
 def bit_mask(a, b, wrap):
     """bmsk: b ones from position a on."""
     too_far, too_wide = not wrap and a > U64(31), not wrap and b > U64(31)
@@ -378,7 +379,7 @@ def bit_mask(a, b, wrap):
     return (M32 << start) & ~(M32 << (start + length)) & M32
 
 
-@jit
+@device
 def sign_or_zero_extend(a, b, signed, wrap):
     """szext: the low b bits of a, extended."""
     if not wrap and b > U64(31):
@@ -389,7 +390,7 @@ def sign_or_zero_extend(a, b, signed, wrap):
     return extend(a, width, signed)
 
 
-@jit
+@device
 def integer(sub, kind, flags, a, b, c, d):
     """One OP_INT operation; operands a, b, c, d are raw 64-bit slot pairs, the result's low bits count.
 
@@ -445,7 +446,7 @@ def integer(sub, kind, flags, a, b, c, d):
     return bit_field(sub, kind, a, raw_b, b, raw_c, d & M32)
 
 
-@jit
+@device
 def bit_field(sub, kind, a, raw_b, b, c, d):
     """The bit-field and bit-count operations of OP_INT."""
     width, signed = type_bits(kind), is_signed(kind)
@@ -468,7 +469,7 @@ def bit_field(sub, kind, a, raw_b, b, c, d):
     return sign_or_zero_extend(a, raw_b, signed, sub == INT_SZEXT_WRAP)
 
 
-@jit
+@device
 def carry_value(sub, kind, a, b, c, carry):
     """Result of an OP_CARRY operation on raw slot pairs; carry: 0 or 1."""
     width, signed = type_bits(kind), is_signed(kind)
@@ -481,7 +482,7 @@ def carry_value(sub, kind, a, b, c, carry):
     return a * b + c + carry
 
 
-@jit
+@device
 def carry_out(sub, kind, a, b, c, carry):
     """Carry (borrow for subtraction) out of the same operation."""
     width, signed = type_bits(kind), is_signed(kind)
@@ -501,7 +502,7 @@ def carry_out(sub, kind, a, b, c, carry):
     return first > room or (first == room and carry != Z64)
 
 
-@jit
+@device
 def permute_bytes(a, b, selector, mode):
     """prmt: four bytes out of the eight of b:a, by selector and mode (0 = generic)."""
     pool = (a & M32) | ((b & M32) << S32)
@@ -530,7 +531,7 @@ def permute_bytes(a, b, selector, mode):
     return result
 
 
-@jit
+@device
 def dot_product(a, b, c, aux, pairs):
     """dp4a (pairs False) and dp2a: sum of byte (and 16-bit) products plus c."""
     kinds = U64(aux)

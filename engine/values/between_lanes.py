@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rfview.engine.compile.jit import jit
+from rfview.engine.compile.device import device
 from rfview.engine.isa import (FLAG_NO_SYNC, MATCH_ALL32, MATCH_ALL64, MATCH_ANY64, OP_MATCH, OP_VOTE, REDUX_ADD,
                                REDUX_AND, REDUX_MAX_S, REDUX_MIN_S, REDUX_MIN_U, REDUX_OR, REDUX_XOR, SHFL_BFLY,
                                SHFL_DOWN, SHFL_UP, VOTE_ANY, VOTE_BALLOT, VOTE_UNI)
@@ -11,7 +11,7 @@ from rfview.engine.values.rounding import has
 from rfview.engine.values.words import load, store
 
 
-@jit
+@device
 def shuffle_rows(rows, src, dst, mask, aux):
     """shfl: returns the mask of lanes whose source lane is in range; a lane out of range keeps its own value.
 
@@ -46,7 +46,7 @@ def shuffle_rows(rows, src, dst, mask, aux):
     return in_range
 
 
-@jit
+@device
 def vote_rows(rows, dst, group, members, mode, predicate):
     """vote over the member lanes; ballot writes the group's elements of a row, the others return the mask of lanes."""
     votes = U32(predicate) & members
@@ -63,7 +63,7 @@ def vote_rows(rows, dst, group, members, mode, predicate):
     return U64(group) if holds else Z64
 
 
-@jit
+@device
 def match_rows(rows, src, dst, group, members, mode):
     """match.any / match.all over the member lanes; returns the predicate of match.all."""
     wide, every = mode >= MATCH_ANY64, mode == MATCH_ALL32 or mode == MATCH_ALL64
@@ -91,7 +91,7 @@ def match_rows(rows, src, dst, group, members, mode):
     return U64(group) if all_same else Z64
 
 
-@jit
+@device
 def reduce_rows(rows, src, dst, group, members, mode):
     """redux: combine the member lanes' values."""
     total, seen = Z64, False
@@ -122,7 +122,7 @@ def reduce_rows(rows, src, dst, group, members, mode):
             store(rows, dst, lane, U32(total & M32))
 
 
-@jit
+@device
 def collective_rows(op, rows, src, dst, mask, aux, flags, p0):
     """vote, match or redux, once for each group of active lanes with the same member mask.
 
@@ -151,7 +151,7 @@ def collective_rows(op, rows, src, dst, mask, aux, flags, p0):
     return found
 
 
-@jit
+@device
 def active_rows(rows, dst, mask):
     """activemask: every lane gets the mask."""
     for lane in range(32):

@@ -19,7 +19,6 @@ from typing import Any, NamedTuple
 
 from rfview.engine import isa
 from rfview.engine.compile.device import device
-from rfview.engine.compile.jit import jit
 from rfview.engine.values.arithmetic import I64, U32, Z64
 from rfview.engine.values.between_lanes import active_rows, collective_rows, shuffle_rows
 from rfview.engine.values.lane_by_lane import bit_rows, carry_rows, float_rows, pack_rows, test_rows, whole_rows
@@ -110,7 +109,7 @@ def made(text: str, name: str, names: Mapping[str, Any], module: str) -> Callabl
 
 def computing(table: Mapping[int, Way], module: str) -> Callable[..., Any]:
     """Return the function that computes the opcodes of a table, which a module has; there is one to a module."""
-    return jit(made(chain_of(table), "compute", {
+    return device(made(chain_of(table), "compute", {
         "run": run, "both": both, "truth_table": truth_table, "Z64": Z64,
         **{way.function.__name__: way.function for way in table.values() if not way.is_vector}}, module))
 

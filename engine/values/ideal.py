@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from rfview.engine.compile.jit import jit
+from rfview.engine.compile.device import device
 from rfview.engine.values.access import ADDR, WORK
 from rfview.engine.values.arithmetic import I64, U32
 from rfview.engine.values.words import handle, load_long, store_long
 
 
-@jit
+@device
 def fewest(scratch, mask, size, needed):
     """Lines, or passes, of 128 bytes that hold the distinct bytes accessed; at least 1 and at most `needed`.
 

@@ -5,7 +5,7 @@ The scalar functions are in arithmetic.py (integers), rounding.py (floats, conve
 
 from __future__ import annotations
 
-from rfview.engine.compile.jit import jit
+from rfview.engine.compile.device import device
 from rfview.engine.isa import (CARRY_SUB, CVTA_FROM_LOCAL, CVTA_FROM_PARAM, CVTA_FROM_SHARED, CVTA_TO_LOCAL,
                                CVTA_TO_PARAM, CVTA_TO_SHARED, CVT_PAIR, FLAG_CC_IN, INT_BFE, INT_BFIND,
                                INT_BFIND_SHIFT, INT_CLZ, INT_DIV, INT_MAD_WIDE, INT_MUL_WIDE, INT_POPC, INT_REM,
@@ -24,13 +24,13 @@ SHARED_WINDOW, LOCAL_WINDOW, PARAM_WINDOW, WINDOW_BYTES = (
 ALL_LANES = U32(0xFFFFFFFF)
 
 
-@jit
+@device
 def pair(rows, row, lane):
     """The 64-bit word of rows `row` (low) and `row + 1` (high)."""
     return U64(load(rows, row, lane)) | (U64(load(rows, row + 1, lane)) << S32)
 
 
-@jit
+@device
 def put(rows, dst, lane, value, wide):
     """Write one lane of a result of one or two rows."""
     store(rows, dst, lane, U32(value & M32))
@@ -38,7 +38,7 @@ def put(rows, dst, lane, value, wide):
         store(rows, dst + 1, lane, U32(value >> S32))
 
 
-@jit
+@device
 def whole_rows(rows, src, dst, mask, aux, flags):
     """OP_INT, with a fast path for 32-bit division and remainder."""
     sub, kind = I64(aux) & I64(255), I64(aux) >> I64(8)
@@ -48,7 +48,7 @@ def whole_rows(rows, src, dst, mask, aux, flags):
         integer_rows(rows, src, dst, mask, aux, flags)
 
 
-@jit
+@device
 def integer_rows(rows, src, dst, mask, aux, flags):
     """OP_INT, whatever the operation and the type."""
     sub, kind = I64(aux) & I64(255), I64(aux) >> I64(8)
@@ -65,7 +65,7 @@ def integer_rows(rows, src, dst, mask, aux, flags):
             put(rows, dst, lane, value & U64(0xFFFF) if narrow else value, wide)
 
 
-@jit
+@device
 def divide_rows(rows, src, dst, mask, aux):
     """Integer division and remainder of 32-bit operands, the common case of OP_INT's."""
     is_rem, signed = (I64(aux) & I64(255)) == INT_REM, (I64(aux) >> I64(8)) == T_S32
@@ -88,7 +88,7 @@ def divide_rows(rows, src, dst, mask, aux):
             store(rows, dst, lane, U32(value & I64(0xFFFFFFFF)))
 
 
-@jit
+@device
 def carry_rows(rows, src, dst, mask, aux, flags, p0):
     """OP_CARRY: extended-precision add, subtract, multiply-add; returns the mask of carries out.
 
@@ -110,7 +110,7 @@ def carry_rows(rows, src, dst, mask, aux, flags, p0):
     return result
 
 
-@jit
+@device
 def float_rows(op, rows, src, dst, mask, aux, flags):
     """OP_FLOAT, OP_DOUBLE, OP_HALF, OP_SFU, OP_CVT: lane by lane."""
     sub, kind = I64(aux) & I64(255), I64(aux) >> I64(8)
@@ -135,7 +135,7 @@ def float_rows(op, rows, src, dst, mask, aux, flags):
             put(rows, dst, lane, value, wide)
 
 
-@jit
+@device
 def bit_rows(op, rows, src, dst, aux):
     """OP_PRMT, OP_DP4A, OP_DP2A, OP_COPYSIGN*, OP_CVTA: lane by lane."""
     mode = I64(aux)
@@ -157,7 +157,7 @@ def bit_rows(op, rows, src, dst, aux):
         put(rows, dst, lane, value, wide)
 
 
-@jit
+@device
 def converted_address(address, mode):
     """cvta: to or from the generic window of a space."""
     if mode == CVTA_FROM_SHARED:
@@ -175,7 +175,7 @@ def converted_address(address, mode):
     return address
 
 
-@jit
+@device
 def test_rows(op, rows, src, aux):
     """OP_TESTP and OP_ISSPACEP: a predicate mask from one operand."""
     kind = I64(aux) & I64(255)
@@ -206,7 +206,7 @@ def test_rows(op, rows, src, aux):
     return result
 
 
-@jit
+@device
 def pack_rows(op, rows, src, dst):
     """Vectors of 8- and 16-bit registers to and from 32- and 64-bit ones (mov)."""
     for lane in range(32):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rfview.engine.compile.jit import jit
+from rfview.engine.compile.device import device
 from rfview.engine.isa import (FLAG_RZ, MODIFY_NEG, MODIFY_NEG64, PART_F32, PART_FTZ, PART_SHIFT, T_F16, T_F32)
 from rfview.engine.values.arithmetic import I64, M32, U32, U64
 from rfview.engine.values.rounding import convert, flush32
@@ -22,7 +22,7 @@ FIELD = np.array([ALL, 255, 255, 255, 255, 0xFFFF, 0xFFFF, 0xFFFF, 0xFFFF, ALL, 
 TIMES = np.array([1, 1, 1, 1, 1, 1, 1, 0x10001, 0x10001, 1, 1], np.uint32)
 
 
-@jit
+@device
 def modify(rows, row, code):
     """Modify the operand in the rows `row` (low word) and row + 1 (high word). code: MODIFY_* | PART_* << PART_SHIFT."""
     part, sign = I64(code) >> I64(PART_SHIFT), I64(code) & I64(15)
@@ -39,7 +39,7 @@ def modify(rows, row, code):
         add_one(rows, row, sign == MODIFY_NEG64)
 
 
-@jit
+@device
 def add_one(rows, row, wide):
     """Add 1 to an operand, of 64 bits if `wide`: a negative number is the complement and one more."""
     for lane in range(32):
@@ -49,7 +49,7 @@ def add_one(rows, row, wide):
             store(rows, row + 1, lane, load(rows, row + 1, lane) + U32(1))
 
 
-@jit
+@device
 def take_part(rows, row, part):
     """Replace an operand by a byte or half of it, or by an f32 made a half or flushed."""
     if part == PART_F32 or part == PART_FTZ:

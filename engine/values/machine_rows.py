@@ -6,7 +6,7 @@ predicates packs both lane masks in one u8, as execute.py says.
 
 from __future__ import annotations
 
-from rfview.engine.compile.jit import jit
+from rfview.engine.compile.device import device
 from rfview.engine.isa import (ADD3_WIDE, CMP_EQ, CMP_LE, CMP_LT, CMP_NE, FP_MAX, FP_MIN, FUNNEL_HIGH, FUNNEL_LEFT,
                                FUNNEL_SIGNED, FUNNEL_WIDE, FUNNEL_WRAP, I2IP_SIGNED, LEA_COMPLEMENT, LEA_HIGH,
                                LEA_PLUS_ONE, LEA_SIGN_EXTEND, LOP3_AND, LOP3_SIGN, MAD_SIGNED, MAD_UPPER, MINMAX3_ADD,
@@ -22,13 +22,13 @@ from rfview.engine.values.rounding import choose, convert, float32, has
 from rfview.engine.values.words import load, store
 
 
-@jit
+@device
 def bit(mask, lane):
     """Bit `lane` of a lane mask, as u8."""
     return (U64(mask) >> U64(lane)) & ONE64
 
 
-@jit
+@device
 def add3_rows(rows, src, dst, mask, aux, p0, p1):
     """OP_ADD3_CC: a + b + c + ones + both carries in; gives the masks of carries out above 0 and above 1."""
     ones, wide = U64(aux) & U64(3), has(aux, ADD3_WIDE)
@@ -52,7 +52,7 @@ def add3_rows(rows, src, dst, mask, aux, p0, p1):
     return first | (second << S32)
 
 
-@jit
+@device
 def mad_rows(rows, src, dst, mask, p0):
     """OP_MAD_CC: the low word of a * b, plus c, plus the carry in; gives the carries out of the sum."""
     carries = Z64
@@ -64,7 +64,7 @@ def mad_rows(rows, src, dst, mask, p0):
     return carries
 
 
-@jit
+@device
 def mad_wide_rows(rows, src, dst, aux, p0):
     """OP_MAD_WIDE_CC: a * b of 64 bits, plus the pair c and the carry in, or its high word; gives the carries out."""
     signed, upper = has(aux, MAD_SIGNED), has(aux, MAD_UPPER)
@@ -78,7 +78,7 @@ def mad_wide_rows(rows, src, dst, aux, p0):
     return carries
 
 
-@jit
+@device
 def lea_rows(rows, src, dst, aux, p0):
     """OP_LEA: (a << shift) + b, or of the high word of (c : a) << shift; gives the carries out."""
     shift, high, extended = U64(aux) & U64(63), has(aux, LEA_HIGH), has(aux, LEA_SIGN_EXTEND)
@@ -100,7 +100,7 @@ def lea_rows(rows, src, dst, aux, p0):
     return carries
 
 
-@jit
+@device
 def logic_rows(rows, src, dst, aux, p0):
     """OP_LOP3_P: a function of three words by its table; gives whether it is not 0, or (LOP3_AND: and) the predicate."""
     run(rows, src, dst, U32(p0), U32(aux), OP_LOP3)
@@ -111,7 +111,7 @@ def logic_rows(rows, src, dst, aux, p0):
     return U64(nonzero & U32(p0)) if has(aux, LOP3_AND) else U64(nonzero | U32(p0))
 
 
-@jit
+@device
 def funnel_rows(rows, src, dst, aux):
     """OP_FUNNEL: (c : a) shifted by b, the low or high word of it; the amount wraps or is limited to 32 or 64."""
     left, high, signed = has(aux, FUNNEL_LEFT), has(aux, FUNNEL_HIGH), has(aux, FUNNEL_SIGNED)
@@ -124,7 +124,7 @@ def funnel_rows(rows, src, dst, aux):
         store(rows, dst, lane, U32(value >> S32 if high else value & M32))
 
 
-@jit
+@device
 def compare_high_rows(rows, src, aux, flags, p0, p1):
     """OP_SETP_EX: compare a and b as the high words of numbers whose low words compare as p1 says."""
     kind, signed = I64(aux) & I64(255), has(aux, SETP_EX_SIGNED)
@@ -145,7 +145,7 @@ def compare_high_rows(rows, src, aux, flags, p0, p1):
     return combine(flags, U32(result), ~U32(result), p0)
 
 
-@jit
+@device
 def extreme_rows(rows, src, dst, aux, flags):
     """OP_MINMAX3: the least or greatest of a, b and c, or of a + b and c."""
     signed, largest = has(aux, MINMAX3_SIGNED), has(aux, MINMAX3_MAX)
@@ -164,7 +164,7 @@ def extreme_rows(rows, src, dst, aux, flags):
         store(rows, dst, lane, U32(value & M32))
 
 
-@jit
+@device
 def float_pair_rows(rows, src, dst, aux, flags):
     """OP_FLOAT_PAIR: an operation of OP_FLOAT on both words of 64-bit operands."""
     sub = I64(aux) & I64(255)
@@ -175,7 +175,7 @@ def float_pair_rows(rows, src, dst, aux, flags):
             store(rows, dst + half, lane, U32(value & M32))
 
 
-@jit
+@device
 def division_rows(rows, src):
     """OP_FCHK: whether a / b may need the long way, by exponents; true more often than in hardware, which is safe."""
     result = Z64
@@ -187,7 +187,7 @@ def division_rows(rows, src):
     return result
 
 
-@jit
+@device
 def double_choice_rows(rows, src, aux):
     """OP_DMINMAX: whether a is the minimum (maximum) of two f64; and whether it is b and a NaN, to be made quiet."""
     smallest = I64(aux) & I64(1) == I64(0)
@@ -200,7 +200,7 @@ def double_choice_rows(rows, src, aux):
     return chosen | (unquiet << S32)
 
 
-@jit
+@device
 def byte_rows(rows, src, dst, flags):
     """OP_F2IP: two f32 to bytes, limited to 0..255: b lowest, a above it, then c."""
     aux = U32(T_U8 | T_F32 << 8)
@@ -210,7 +210,7 @@ def byte_rows(rows, src, dst, flags):
         store(rows, dst, lane, (load(rows, src + 4, lane) << U32(16)) | U32((high << U64(8)) | low))
 
 
-@jit
+@device
 def narrow_rows(rows, src, dst, aux):
     """OP_I2IP: two integers with sign, limited to narrow ones: b lowest, a above it, then c."""
     bits = U64(aux) & U64(255)
@@ -226,14 +226,14 @@ def narrow_rows(rows, src, dst, aux):
         store(rows, dst, lane, U32(packed & M32))
 
 
-@jit
+@device
 def vote_both_rows(rows, dst, mask, aux, p0):
     """OP_VOTE_BOTH: the ballot of the executing lanes in a register, and a vote of theirs as a predicate."""
     vote_rows(rows, dst, U32(mask), U32(mask), VOTE_BALLOT, U32(p0))
     return vote_rows(rows, dst, U32(mask), U32(mask), I64(aux), U32(p0))
 
 
-@jit
+@device
 def first_rows(rows, src, dst, mask, p0):
     """OP_R2UR: the value of the first executing lane; gives the lanes that have another one, or the predicate."""
     first = load(rows, src, I64(ctz(U64(mask))))
@@ -244,7 +244,7 @@ def first_rows(rows, src, dst, mask, p0):
     return others
 
 
-@jit
+@device
 def elect_rows(rows, dst, mask, p0):
     """OP_ELECT: the number of the first executing lane for which the predicate holds; gives that lane."""
     able = U64(mask) & U64(p0)

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from rfview.engine.compile.jit import jit
+from rfview.engine.compile.device import device
 from rfview.engine.isa import MATRIX_TRANSPOSED
 from rfview.engine.values.arithmetic import I64, U32
 from rfview.engine.values.rounding import has
 from rfview.engine.values.words import load, store
 
 
-@jit
+@device
 def half_of(rows, row, lane, upper):
     """One of the halves in a lane of a row."""
     return (load(rows, row, lane) >> U32(16 * upper)) & U32(0xFFFF)
 
 
-@jit
+@device
 def movm_rows(rows, src, dst):
     """OP_MOVM: transpose a matrix, of which lane n has halves 2 (n % 4) and the next of row n / 4."""
     for lane in range(32):
@@ -24,7 +24,7 @@ def movm_rows(rows, src, dst):
         store(rows, dst, lane, half_of(rows, src, source, upper) | half_of(rows, src, source + 4, upper) << U32(16))
 
 
-@jit
+@device
 def spread_rows(rows, whole, dst, aux):
     """Give every lane its part of matrices (LDSM): lane 8 m + r has row r of matrix m in the four rows from `whole` on.
 
@@ -41,7 +41,7 @@ def spread_rows(rows, whole, dst, aux):
             store(rows, dst + matrix, lane, word)
 
 
-@jit
+@device
 def gather_rows(rows, parts, whole, aux):
     """Do the opposite (STSM): from the rows `parts` + m to the four rows from `whole` on."""
     for matrix in range(I64(aux) & I64(7)):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rfview.engine.compile.jit import jit
+from rfview.engine.compile.device import device
 from rfview.engine.isa import (PACKED_ADD, PACKED_DISTANCE, PACKED_FIRST, PACKED_MIN, PACKED_RELU, PACKED_SHIFT,
                                PACKED_SHIFT_C, PACKED_SIGNED, PACKED_SUB, PACKED_SUM)
 from rfview.engine.values.arithmetic import I64, M32, ONE64, U32, U64, Z64, extend, less
@@ -10,7 +10,7 @@ from rfview.engine.values.rounding import has
 from rfview.engine.values.words import load, store
 
 
-@jit
+@device
 def combined(operation, a, b, size, signed):
     """One operation on two elements, extended to 64 bits, as is the result."""
     if operation == PACKED_FIRST:
@@ -25,7 +25,7 @@ def combined(operation, a, b, size, signed):
     return a if is_less == (operation == PACKED_MIN) else b
 
 
-@jit
+@device
 def packed_rows(rows, src, dst, aux):
     """OP_PACKED; of minima and maxima of two it gives where a is chosen: in the lowest element, and in the highest one."""
     size, signed = U64(aux) & U64(255), has(aux, PACKED_SIGNED)

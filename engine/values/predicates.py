@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rfview.engine.compile.jit import jit
+from rfview.engine.compile.device import device
 from rfview.engine.isa import (FLAG_BOOL_AND, FLAG_BOOL_MASK, FLAG_BOOL_OR, FLAG_BOOL_XOR, FLAG_FTZ, OP_SETP_F32,
                                OP_SETP_F32_FTZ, OP_SETP_F64, OP_SETP_S16, OP_SETP_S32, OP_SETP_S64, OP_SETP_U32,
                                OP_SETP_U64, T_BF16, T_BF16X2, T_F16, T_F16X2, T_F32, T_F64, T_S16, T_S32, T_S64,
@@ -22,13 +22,13 @@ COMPARE_TABLE = U64(0x87_EC_B9_DA_64_31_52)
 ALL_LANES = U32(0xFFFFFFFF)
 
 
-@jit
+@device
 def truth_table(aux):
     """The comparison table of the CMP_* code in the low byte of aux."""
     return U32((COMPARE_TABLE >> ((U64(aux) & U64(255)) * U64(4))) & U64(15))
 
 
-@jit
+@device
 def combine(flags, result, inverse, other):
     """setp: combine a comparison and its complement with the predicate source; packs both."""
     p, q = U64(result), U64(inverse)
@@ -42,13 +42,13 @@ def combine(flags, result, inverse, other):
     return p | (q << S32)
 
 
-@jit
+@device
 def both(flags, result, other):
     """Both predicate results of a plain setp."""
     return combine(flags, result, ~U32(result), other)
 
 
-@jit
+@device
 def compare_halves(rows, src, aux, flags):
     """Comparison masks of the low and of the high half, packed."""
     kind = (I64(aux) >> I64(8)) & I64(255)
@@ -73,7 +73,7 @@ def compare_halves(rows, src, aux, flags):
     return masks
 
 
-@jit
+@device
 def compare_half_rows(rows, src, aux, flags, p0):
     """setp of halves: one comparison and its complement, or of packed ones both."""
     masks = compare_halves(rows, src, aux, flags)
@@ -83,7 +83,7 @@ def compare_half_rows(rows, src, aux, flags, p0):
     return both(flags, U32(masks & M32), p0)
 
 
-@jit
+@device
 def compare_mask(rows, src, dst, aux, flags):
     """The comparison of `set`, by its source type."""
     kind = (I64(aux) >> I64(8)) & I64(255)
@@ -106,7 +106,7 @@ def compare_mask(rows, src, dst, aux, flags):
     return run(rows, src, dst, zero, table, OP_SETP_U32)
 
 
-@jit
+@device
 def set_rows(rows, src, dst, aux, flags, p0):
     """set: all ones or 1.0 where the comparison holds; packed halves give a 16-bit answer each."""
     kind, target = (I64(aux) >> I64(8)) & I64(255), I64(aux) >> I64(16)
@@ -134,7 +134,7 @@ def set_rows(rows, src, dst, aux, flags, p0):
         store(rows, dst, lane, low | (yes << U32(16) if (high >> U32(lane)) & U32(1) else U32(0)))
 
 
-@jit
+@device
 def choose_rows(rows, src, dst, aux, flags):
     """slct: a where c >= 0, else b (NaN chooses b; -0 counts as 0)."""
     is_float = ((I64(aux) >> I64(8)) & I64(255)) == T_F32
@@ -154,7 +154,7 @@ def choose_rows(rows, src, dst, aux, flags):
             store(rows, dst + 1, lane, load(rows, chosen + 1, lane))
 
 
-@jit
+@device
 def predicate_logic(aux, p0, p1):
     """OP_PRED: any function of two predicate masks, by truth table."""
     result = Z64

@@ -14,7 +14,8 @@ from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
 
-from rfview.engine.compile.jit import OFF, jit
+from rfview.engine.compile.device import device
+from rfview.engine.compile.jit import OFF
 from rfview.engine.isa import (PRODUCT_AND, PRODUCT_BF16, PRODUCT_DEEP, PRODUCT_F16,
                                PRODUCT_F64, PRODUCT_HALVES, PRODUCT_INT4, PRODUCT_INT8, PRODUCT_KINDS, PRODUCT_SATURATES,
                                PRODUCT_SIGNED_A, PRODUCT_SIGNED_B, PRODUCT_TALL, PRODUCT_TF32)
@@ -129,7 +130,7 @@ def _interpreted(rows: Any, a: int, b: int, sums: int, aux: int, kind: int) -> N
 multiply: Any = _interpreted if OFF else _compiled
 
 
-@jit
+@device
 def product_rows(rows, src, dst, aux):
     """OP_PRODUCT: A B + C, with A in the slots 0, 1, 6, 7, B in 2, 3, and C in 4, 5, 8, 9."""
     kind = I64(aux) & I64(PRODUCT_KINDS)
@@ -142,7 +143,7 @@ def product_rows(rows, src, dst, aux):
     end_sums(rows, src, dst, aux, kind, tall)
 
 
-@jit
+@device
 def multiply_kind(rows, a, b, sums, aux, kind):
     """Do `multiply` for any kind."""
     if kind == PRODUCT_F16:
@@ -161,7 +162,7 @@ def multiply_kind(rows, a, b, sums, aux, kind):
         multiply_rarer(rows, a, b, sums, U32(aux), kind)
 
 
-@jit
+@device
 def multiply_rarer(rows, a, b, sums, aux, kind):
     """Do what `multiply` does for f64, of which each number has two rows, and for bits."""
     for lane in range(32):
@@ -179,25 +180,25 @@ def multiply_rarer(rows, a, b, sums, aux, kind):
             put(rows, row, lane, total, kind == PRODUCT_F64)
 
 
-@jit
+@device
 def addend_row(src, number):
     """Row of a register of C."""
     return src + I64(number) + (I64(4) if number < 2 else I64(6))
 
 
-@jit
+@device
 def is_of_halves(aux, kind):
     """Whether C and D are halves, two in a register, of which the sums are floats."""
     return kind == PRODUCT_F16 and has(aux, PRODUCT_HALVES)
 
 
-@jit
+@device
 def saturates(aux, kind):
     """Whether sums of integers are limited to 32 bits."""
     return (kind == PRODUCT_INT8 or kind == PRODUCT_INT4) and has(aux, PRODUCT_SATURATES)
 
 
-@jit
+@device
 def begin_sums(rows, src, dst, aux, kind):
     """Let the sums begin with C; with 0 where they saturate: the products alone cannot overflow, the addend comes last."""
     if is_of_halves(aux, kind):
@@ -211,7 +212,7 @@ def begin_sums(rows, src, dst, aux, kind):
             store(rows, dst + number, lane, U32(0) if from_zero else load(rows, addend_row(src, number), lane))
 
 
-@jit
+@device
 def end_sums(rows, src, dst, aux, kind, blocks):
     """Round sums to halves, two in a register, or add C where they saturate."""
     if is_of_halves(aux, kind):

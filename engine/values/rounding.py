@@ -15,7 +15,7 @@ from rfview.engine.isa import (CVT_FINITE, FLAG_FTZ, FLAG_INT_ROUND, FLAG_NAN, F
 from rfview.engine.values.arithmetic import (F32, F64, I64, M32, ONE64, SIGN64, U32, U64, Z64, bits_f32, bits_f64,
                                              clz, extend, f32_bits, f64_bits, fma64, is_negative, is_signed, less,
                                              low_bits, sqrt64, type_bits)
-from rfview.engine.compile.jit import jit
+from rfview.engine.compile.device import device
 
 RN, RZ, RM, RP = isa.ROUND_RN, isa.ROUND_RZ, isa.ROUND_RM, isa.ROUND_RP
 
@@ -26,37 +26,37 @@ NAN32 = U64(0x7FFFFFFF)
 ZERO, ONE = F64(0.0), F64(1.0)
 
 
-@jit
+@device
 def has(flags, bit):
     """True if flag `bit` is set."""
     return U64(flags) & U64(bit) != Z64
 
 
-@jit
+@device
 def round_mode(flags):
     """ROUND_* of an instruction's flags."""
     return I64((U64(flags) >> U64(2)) & U64(3))
 
 
-@jit
+@device
 def sign_of(x):
     """Sign bit of an f64 (of zeros and NaN too)."""
     return f64_bits(x) >= SIGN64
 
 
-@jit
+@device
 def is_finite(x):
     """Neither infinite nor NaN."""
     return f64_bits(x) & MAGNITUDE64 < INFINITY64
 
 
-@jit
+@device
 def power_of_two(exponent):
     """2.0 ** exponent, -1022..1023."""
     return bits_f64(U64(exponent + I64(1023)) << U64(52))
 
 
-@jit
+@device
 def scale(x, exponent):
     """x * 2 ** exponent for |exponent| <= 3000, exact unless the result leaves the normal range."""
     while exponent > I64(1000):
@@ -68,7 +68,7 @@ def scale(x, exponent):
     return x * power_of_two(exponent)
 
 
-@jit
+@device
 def exponent_of(x):
     """Floor of log2 |x| for a finite x other than 0."""
     pattern = f64_bits(x) & MAGNITUDE64
@@ -78,7 +78,7 @@ def exponent_of(x):
     return biased - I64(1023)
 
 
-@jit
+@device
 def next_up(x):
     """The next larger f64."""
     pattern = f64_bits(x)
@@ -87,7 +87,7 @@ def next_up(x):
     return bits_f64(pattern - ONE64 if pattern >= SIGN64 else pattern + ONE64)
 
 
-@jit
+@device
 def next_down(x):
     """The next smaller f64."""
     pattern = f64_bits(x)
@@ -97,7 +97,7 @@ def next_down(x):
 
 
 # --- rounding to odd -----------------------------------------------------------------------------------------------
-@jit
+@device
 def make_odd(total, error):
     """Round the exact sum total + error to odd; |error| is at most half a unit of total."""
     if not is_finite(total) or error == ZERO or error != error:
@@ -110,21 +110,21 @@ def make_odd(total, error):
     return bits_f64(pattern - ONE64)
 
 
-@jit
+@device
 def two_sum_error(a, b, total):
     """Exact error of the rounded sum `total` of a and b."""
     part = total - a
     return (a - (total - part)) + (b - part)
 
 
-@jit
+@device
 def odd_add(a, b):
     """a + b rounded to odd."""
     total = a + b
     return make_odd(total, two_sum_error(a, b, total))
 
 
-@jit
+@device
 def zero_sum(a, b, mode):
     """The zero that a + b = 0 gives: -0 when rounding down, unless both are +0."""
     if mode == RM and (sign_of(a) or sign_of(b)):
@@ -133,7 +133,7 @@ def zero_sum(a, b, mode):
 
 
 # --- rounding to f32 -----------------------------------------------------------------------------------------------
-@jit
+@device
 def round_f32(x, mode):
     """Round an f64 to f32 in the given mode; gives the f32 bits as u64, NaN canonical."""
     if x != x:
@@ -158,7 +158,7 @@ def round_f32(x, mode):
     return pattern + ONE64 if outwards else pattern - ONE64
 
 
-@jit
+@device
 def flush32(pattern):
     """Subnormal f32 bits become zero of the same sign."""
     if pattern & U64(0x7F800000) == Z64:
@@ -166,7 +166,7 @@ def flush32(pattern):
     return pattern
 
 
-@jit
+@device
 def load32(pattern, flags):
     """f32 bits as f64, flushed if asked."""
     if has(flags, FLAG_FTZ):
@@ -174,7 +174,7 @@ def load32(pattern, flags):
     return F64(bits_f32(U32(pattern)))
 
 
-@jit
+@device
 def saturate32(pattern):
     """Clamp f32 bits to [+0, 1], NaN to +0."""
     if pattern >= U64(0x80000000) or pattern > U64(0x7F800000):
@@ -182,7 +182,7 @@ def saturate32(pattern):
     return min(pattern, U64(0x3F800000))
 
 
-@jit
+@device
 def finish32(x, flags):
     """Round to f32, flush and saturate as the flags say."""
     pattern = round_f32(x, round_mode(flags))
@@ -193,7 +193,7 @@ def finish32(x, flags):
     return pattern
 
 
-@jit
+@device
 def choose(a, b, smallest, want_nan):
     """min / max: a number wins over NaN unless `want_nan`; -0 is below +0."""
     if a != a or b != b:
@@ -205,7 +205,7 @@ def choose(a, b, smallest, want_nan):
     return a if (a < b) == smallest else b
 
 
-@jit
+@device
 def wide_result(sub, a, b, c, mode):
     """The operation on f64 values that hold narrower floats, rounded to odd where it is inexact."""
     if sub == FP_ADD or sub == FP_SUB:
@@ -228,7 +228,7 @@ def wide_result(sub, a, b, c, mode):
     return bits_f64(f64_bits(a) & MAGNITUDE64)
 
 
-@jit
+@device
 def float32(sub, flags, a, b, c):
     """One OP_FLOAT operation on f32 bits (as u64)."""
     x, y, z = load32(a, flags), load32(b, flags), load32(c, flags)
@@ -238,7 +238,7 @@ def float32(sub, flags, a, b, c):
 
 
 # --- directed f64 --------------------------------------------------------------------------------------------------
-@jit
+@device
 def adjust64(nearest, residual, mode, exact_sign):
     """Turn the nearest result into the directed one; residual: sign of (exact - nearest); exact_sign: exact < 0."""
     if mode == RN or residual == 0:
@@ -257,7 +257,7 @@ def adjust64(nearest, residual, mode, exact_sign):
     return nearest
 
 
-@jit
+@device
 def sign_number(x):
     """-1, 0 or 1."""
     if x > ZERO:
@@ -267,7 +267,7 @@ def sign_number(x):
     return 0
 
 
-@jit
+@device
 def fma_residual(a, b, c, nearest):
     """Sign of a * b + c - nearest, exactly, for operands whose exponents leave room for the errors."""
     product = a * b
@@ -289,7 +289,7 @@ def fma_residual(a, b, c, nearest):
     return sign_number(total + (total_error + rest_error))
 
 
-@jit
+@device
 def fma_directed(a, b, c, mode):
     """a * b + c of f64 in a directed mode."""
     nearest = fma64(a, b, c)
@@ -318,7 +318,7 @@ def fma_directed(a, b, c, mode):
     return adjust64(nearest, residual, mode, exact_negative)
 
 
-@jit
+@device
 def divide_directed(a, b, mode):
     """a / b of f64 in a directed mode."""
     nearest = a / b
@@ -335,7 +335,7 @@ def divide_directed(a, b, mode):
     return adjust64(nearest, residual, mode, negative)
 
 
-@jit
+@device
 def sqrt_directed(a, mode):
     """Square root of f64 in a directed mode."""
     nearest = sqrt64(a)
@@ -346,7 +346,7 @@ def sqrt_directed(a, mode):
     return adjust64(nearest, sign_number(fma64(-root, root, scale(a, -I64(2) * half))), mode, False)
 
 
-@jit
+@device
 def float64(sub, flags, x, y, z):
     """One OP_DOUBLE operation: f64 bits in any rounding mode, NaN canonical."""
     mode = round_mode(flags)
@@ -374,14 +374,14 @@ def float64(sub, flags, x, y, z):
     return NAN64 if result != result else f64_bits(result)
 
 
-@jit
+@device
 def zero_or(value, zero, mode):
     """value + zero, exactly, where `zero` is a zero of either sign."""
     return zero_sum(value, zero, mode) if value == ZERO else value
 
 
 # --- halves --------------------------------------------------------------------------------------------------------
-@jit
+@device
 def half_to_float(pattern, brain):
     """f16 (or bf16) bits as f64."""
     if brain:
@@ -398,7 +398,7 @@ def half_to_float(pattern, brain):
     return -value if negative else value
 
 
-@jit
+@device
 def round_integral(x, mode):
     """Round an f64 to an integral value, keeping the sign of zero."""
     if not is_finite(x) or exponent_of_or_zero(x) >= I64(52):
@@ -414,13 +414,13 @@ def round_integral(x, mode):
     return -whole if negative else whole
 
 
-@jit
+@device
 def exponent_of_or_zero(x):
     """exponent_of, 0 for zero."""
     return I64(0) if x == ZERO else exponent_of(x)
 
 
-@jit
+@device
 def round_half(x, mode, brain):
     """Round an f64 to f16 (or bf16) bits; NaN canonical."""
     if x != x:
@@ -442,14 +442,14 @@ def round_half(x, mode, brain):
     return sign | pattern
 
 
-@jit
+@device
 def flush_half(pattern, brain):
     """Subnormal halves become zero of the same sign."""
     exponent = U64(0x7F80) if brain else U64(0x7C00)
     return pattern & U64(0x8000) if pattern & exponent == Z64 else pattern
 
 
-@jit
+@device
 def half_operation(sub, flags, a, b, c, brain):
     """One f16 / bf16 operation on 16-bit patterns."""
     a, b, c = a & U64(0xFFFF), b & U64(0xFFFF), c & U64(0xFFFF)
@@ -473,7 +473,7 @@ def half_operation(sub, flags, a, b, c, brain):
     return result
 
 
-@jit
+@device
 def half_lane(sub, kind, flags, a, b, c):
     """One OP_HALF operation on a row element: one half or a pair."""
     brain = kind == T_BF16 or kind == T_BF16X2
@@ -485,7 +485,7 @@ def half_lane(sub, kind, flags, a, b, c):
 
 
 # --- conversions ---------------------------------------------------------------------------------------------------
-@jit
+@device
 def float_to_int(x, kind, mode, source):
     """Round an f64 to an integer type, saturating; NaN gives 0, or the top bit for f64 sources and 64-bit results."""
     width, signed = type_bits(kind), is_signed(kind)
@@ -508,7 +508,7 @@ def float_to_int(x, kind, mode, source):
     return U64(I64(whole))
 
 
-@jit
+@device
 def int_to_float(value, signed, mode, odd):
     """A 64-bit integer as f64, rounded in `mode`, or to odd."""
     negative = signed and is_negative(value)
@@ -533,7 +533,7 @@ def int_to_float(value, signed, mode, odd):
     return -result if negative else result
 
 
-@jit
+@device
 def clamp_int(value, source_signed, kind):
     """cvt.sat between integers."""
     width = type_bits(kind)
@@ -549,7 +549,7 @@ def clamp_int(value, source_signed, kind):
     return min(value, low_bits(~Z64, width))
 
 
-@jit
+@device
 def narrow(value, kind, flags):
     """An integer result as register bits: 8- and 16-bit types fill 16 bits, or 32 with FLAG_WIDE_DST."""
     width = type_bits(kind)
@@ -559,7 +559,7 @@ def narrow(value, kind, flags):
     return low_bits(value, width)
 
 
-@jit
+@device
 def convert(aux, flags, value):
     """One OP_CVT conversion of a raw slot pair; aux: destination type | source type << 8."""
     target, source = I64(aux) & I64(255), (I64(aux) >> I64(8)) & I64(255)
@@ -585,7 +585,7 @@ def convert(aux, flags, value):
     return float_result(x, target, flags)
 
 
-@jit
+@device
 def float_result(x, target, flags):
     """Round an f64 to the destination float type."""
     if target == T_F64:
@@ -605,7 +605,7 @@ def float_result(x, target, flags):
     return pattern
 
 
-@jit
+@device
 def convert_pair(aux, flags, upper, lower):
     """cvt.rn.f16x2.f32: two f32 patterns to one packed word."""
     brain = (I64(aux) & I64(255)) == T_BF16X2
@@ -617,14 +617,14 @@ def convert_pair(aux, flags, upper, lower):
     return low | (high << U64(16))
 
 
-@jit
+@device
 def largest_for_infinity(pattern, brain):
     """Bits of a half, infinity replaced by the largest number."""
     infinity = U64(0x7F80) if brain else U64(0x7C00)
     return pattern - ONE64 if pattern & U64(0x7FFF) == infinity else pattern
 
 
-@jit
+@device
 def test_property(kind, pattern):
     """testp on f64 bits: kind 0..5 of TESTP_KINDS."""
     magnitude = pattern & MAGNITUDE64

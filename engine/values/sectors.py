@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rfview.engine.compile.jit import jit
+from rfview.engine.compile.device import device
 from rfview.engine.program import SPACE_CONST, SPACE_GLOBAL, SPACE_LOCAL
 from rfview.engine.state import LINE_BYTES, SECTOR_BYTES
 from rfview.engine.values.access import ADDR, LINES, NUM_LINES, SECTORS, SPACES, lane_address
@@ -10,7 +10,7 @@ from rfview.engine.values.arithmetic import I64, U32
 from rfview.engine.values.words import handle, load_long, store_long
 
 
-@jit
+@device
 def note_sectors(inst, rows, src, mask, scratch):
     """Set scratch[SECTORS + k] to the sectors of the line in scratch[LINES + k] that active lanes touch, a bit for each.
 
@@ -33,7 +33,7 @@ def note_sectors(inst, rows, src, mask, scratch):
             at = touch(scratch, I64(lane_address(inst, rows, src, lane)), size, at, count)
 
 
-@jit
+@device
 def touch(scratch, address, size, at, count):
     """Note `size` bytes from `address` on, within one line; returns that line's index. at: the index to look at first."""
     first = (address % LINE_BYTES) // SECTOR_BYTES

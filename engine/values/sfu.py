@@ -13,7 +13,7 @@ from rfview.engine.isa import (FLAG_FTZ, SFU_BF16, SFU_COS, SFU_COS_TURNS, SFU_D
                                SFU_LG2, SFU_RCP, SFU_RCP64, SFU_RSQRT, SFU_RSQRT64, SFU_SIN_TURNS, SFU_SQRT, SFU_TANH)
 from rfview.engine.values.arithmetic import (F64, I64, M32, SIGN64, U32, U64, Z64, bits_f32, bits_f64, f64_bits, fma64,
                                              sqrt64)
-from rfview.engine.compile.jit import jit
+from rfview.engine.compile.device import device
 from rfview.engine.values.rounding import (INFINITY64, NAN64, ONE, RN, RZ, ZERO, exponent_of, finish32, flush32, flush_half,
                                            half_to_float, has, is_finite, load32, power_of_two, round_f32, round_half,
                                            round_integral, scale)
@@ -33,7 +33,7 @@ C2, C3, C4, C5, C6, C7, C8, C9, C10, C11, C12, C13, C14 = C
 L3, L5, L7, L9, L11, L13, L15, L17 = (F64(1 / k) for k in (3, 5, 7, 9, 11, 13, 15, 17))
 
 
-@jit
+@device
 def exp2_f64(x):
     """2 ** x for |x| <= 1100; exact for whole x."""
     whole = round_integral(x, RN)
@@ -53,7 +53,7 @@ def exp2_f64(x):
     return scale(p, I64(whole))
 
 
-@jit
+@device
 def ex2(x):
     """ex2.approx."""
     if x != x:
@@ -61,7 +61,7 @@ def ex2(x):
     return exp2_f64(max(min(x, F64(1000.0)), F64(-1000.0)))
 
 
-@jit
+@device
 def lg2(x):
     """lg2.approx."""
     if x != x or x < ZERO:
@@ -88,7 +88,7 @@ def lg2(x):
     return F64(exponent) + (p * s) * TWO_LOG2E
 
 
-@jit
+@device
 def sine(r):
     """sin r for |r| <= 0.8."""
     q = r * r
@@ -100,7 +100,7 @@ def sine(r):
     return r + r * (p * q)
 
 
-@jit
+@device
 def cosine(r):
     """cos r for |r| <= 0.8."""
     q = r * r
@@ -113,7 +113,7 @@ def cosine(r):
     return p * q + ONE
 
 
-@jit
+@device
 def sin_cos_turns(x, want_cos):
     """The sine or cosine of 2 pi x, as MUFU computes it: exact at quarter turns; a zero keeps its sign."""
     if not is_finite(x):
@@ -128,7 +128,7 @@ def sin_cos_turns(x, want_cos):
     return -value if quadrant & I64(2) else value
 
 
-@jit
+@device
 def sin_cos(x, want_cos):
     """sin.approx and cos.approx, in two steps as on GPUs: the angle in turns, as f32 rounded towards zero; its function.
 
@@ -138,7 +138,7 @@ def sin_cos(x, want_cos):
     return sin_cos_turns(F64(bits_f32(U32(turns))), want_cos)
 
 
-@jit
+@device
 def tanh(x):
     """tanh.approx."""
     if x != x:
@@ -151,7 +151,7 @@ def tanh(x):
     return (power - ONE) / (power + ONE)
 
 
-@jit
+@device
 def rsqrt(x):
     """rsqrt.approx: -0 gives -infinity, negative numbers NaN."""
     if x == ZERO:
@@ -159,7 +159,7 @@ def rsqrt(x):
     return ONE / sqrt64(x)
 
 
-@jit
+@device
 def function_value(sub, x):
     """The f64 value of one function of one argument."""
     if sub == SFU_RCP:
@@ -179,14 +179,14 @@ def function_value(sub, x):
     return sin_cos(x, sub == SFU_COS)
 
 
-@jit
+@device
 def single(x, flags):
     """An f64 rounded to f32, subnormal numbers being zeros with FLAG_FTZ."""
     pattern = round_f32(x, RN)
     return F64(bits_f32(U32(flush32(pattern) if has(flags, FLAG_FTZ) else pattern)))
 
 
-@jit
+@device
 def divide(sub, flags, x, y):
     """div.approx and div.full as on GPUs: x times the rounded 1 / y, which is 0 where it is subnormal.
 
@@ -199,13 +199,13 @@ def divide(sub, flags, x, y):
     return x * single(ONE / y, FLAG_FTZ)
 
 
-@jit
+@device
 def upper_word(x):
     """A positive f64 rounded to the 20 bits of the fraction that are in its upper word."""
     return bits_f64(f64_bits(x) + U64(0x80000000) & ~M32)
 
 
-@jit
+@device
 def rsqrt_double(x):
     """rsqrt.approx.f64 as in ptxas's code: the root of the upper word, and a step of refinement."""
     if not x > ZERO or not is_finite(x):
@@ -215,7 +215,7 @@ def rsqrt_double(x):
     return rsqrt_double_of_normal(x)
 
 
-@jit
+@device
 def rsqrt_double_of_normal(x):
     """rsqrt.approx.f64 of a positive normal number."""
     root = upper_word(rsqrt(bits_f64(f64_bits(x) & ~M32)))
@@ -223,7 +223,7 @@ def rsqrt_double_of_normal(x):
     return fma64(fma64(rest, F64(0.375), F64(0.5)), root * rest, root)
 
 
-@jit
+@device
 def double_function(sub, flags, value):
     """rcp.approx.ftz.f64 and rsqrt.approx.ftz.f64 (upper word of the result only), and rsqrt.approx.f64, on f64 bits."""
     if has(flags, FLAG_FTZ):
@@ -242,7 +242,7 @@ def double_function(sub, flags, value):
     return pattern
 
 
-@jit
+@device
 def half_function(sub, flags, pattern, brain):
     """ex2 and tanh of a half."""
     pattern = pattern & U64(0xFFFF)
@@ -252,7 +252,7 @@ def half_function(sub, flags, pattern, brain):
     return flush_half(result, brain) if has(flags, FLAG_FTZ) else result
 
 
-@jit
+@device
 def special(aux, flags, a, b):
     """One OP_SFU operation on raw slot pairs."""
     sub = I64(aux) & I64(255)

@@ -26,7 +26,6 @@ from rfview.engine.values.access import (LINES, NUM_LINES, PASSES, SPACE_GLOBAL,
                                          fault, find_region, region_base, region_word)
 from rfview.engine.values.arithmetic import F32, F64, I64, M32, S32, U32, U64, bits_f32, extend, f32_bits
 from rfview.engine.compile.device import device
-from rfview.engine.compile.jit import jit
 from rfview.engine.values.rounding import NAN32, half_to_float
 from rfview.engine.values.words import handle, load as lane_load, load_long, load_word, store as lane_store, store_long
 
@@ -39,13 +38,13 @@ ONE_BITS = U64(0x3F800000)
 MISSES = WORK + 9            # 1: an integer coordinate is outside linear memory
 
 
-@jit
+@device
 def word_of(memory, at, k):
     """Word k of the header at arena word `at`."""
     return I64(load_word(memory, at + k))
 
 
-@jit
+@device
 def position(x, extent, mode, is_normalized):
     """A coordinate in texels, limited if it is far outside."""
     if is_normalized:
@@ -62,7 +61,7 @@ def position(x, extent, mode, is_normalized):
     return min(max(x, -TWO), extent + TWO)
 
 
-@jit
+@device
 def inside(index, extent, mode, is_normalized):
     """The texel that an index refers to in this address mode; -1: the border."""
     if index >= 0 and index < extent:
@@ -74,7 +73,7 @@ def inside(index, extent, mode, is_normalized):
     return I64(0) if index < 0 else I64(extent - 1)
 
 
-@jit
+@device
 def place_axis(memory, at, axis, pattern, aux, is_linear, scratch):
     """Work out the texels of one axis and the weight of the upper one."""
     extent, mode = word_of(memory, at, H_WIDTH + axis), word_of(memory, at, H_ADDRESS_X + axis)
@@ -99,7 +98,7 @@ def place_axis(memory, at, axis, pattern, aux, is_linear, scratch):
     store_long(scratch, slot + 2, weight)
 
 
-@jit
+@device
 def texel_offset(memory, at, corner, scratch):
     """Byte offset of one of the texels around the coordinate (bit k of `corner`: the upper one of axis k); -1: border."""
     x = load_long(scratch, WORK + (corner & 1))
@@ -111,13 +110,13 @@ def texel_offset(memory, at, corner, scratch):
     return rows * word_of(memory, at, H_PITCH) + x * word_of(memory, at, H_TEXEL_BYTES)
 
 
-@jit
+@device
 def is_half_or_float(kind):
     """True for texels that are floats themselves."""
     return kind == T_F16 or kind == T_F32
 
 
-@jit
+@device
 def channel(memory, at, offset, component):
     """The 32 bits of one component in a fetch of one texel."""
     kind, reads_float = word_of(memory, at, H_KIND), word_of(memory, at, H_FLAGS) & F_READ_FLOAT != 0
@@ -143,7 +142,7 @@ def channel(memory, at, offset, component):
     return U64(f32_bits(F32(max(F64(I64(value)) / most, -ONE))))
 
 
-@jit
+@device
 def filtered(memory, at, component, dims, scratch):
     """The weighted sum of the texels around the coordinate, as f32 bits."""
     total = ZERO
@@ -158,7 +157,7 @@ def filtered(memory, at, component, dims, scratch):
     return U64(f32_bits(F32(total))) if total == total else NAN32
 
 
-@jit
+@device
 def note_lines(memory, at, corners, highest, scratch):
     """Add the lines of a lane's texels; returns the highest so far."""
     base = I64(U64(word_of(memory, at, H_BASE_LOW)) | U64(word_of(memory, at, H_BASE_HIGH)) << S32)
@@ -172,7 +171,7 @@ def note_lines(memory, at, corners, highest, scratch):
     return highest
 
 
-@jit
+@device
 def place_lane(rows, src, lane, memory, at, aux, is_linear, scratch):
     """Work out the texels for one lane's coordinates."""
     dims, first = aux & 3, 2
@@ -198,7 +197,7 @@ def place_lane(rows, src, lane, memory, at, aux, is_linear, scratch):
             store_long(scratch, WORK + 3 + k, 0)
 
 
-@jit
+@device
 def place_on_cube(rows, src, lane, memory, at, aux, is_linear, scratch):
     """Work out the texels around a direction (engine/ptx/lower/cube.py has the rule); returns its face."""
     x = F64(bits_f32(U32(lane_load(rows, src, lane))))
@@ -217,7 +216,7 @@ def place_on_cube(rows, src, lane, memory, at, aux, is_linear, scratch):
     return I64(0 if is_x else 2 if is_y else 4) + I64(is_below)
 
 
-@jit
+@device
 def component_of(memory, at, component, aux, is_linear, scratch):
     """One result: a component of the fetch, or for tld4 the gathered component of one of four texels."""
     if aux & 3 == TEX_HEADER:
@@ -271,7 +270,7 @@ def fetch(key, inst, rows, src, dst, mask, memory, regions, scratch):
     return 0
 
 
-@jit
+@device
 def first_lane(mask):
     """The lowest active lane."""
     for lane in range(32):
@@ -280,19 +279,19 @@ def first_lane(mask):
     return 0
 
 
-@jit
+@device
 def handle_of(rows, src, lane):
     """The texture handle of one lane."""
     return U64(lane_load(rows, src, lane)) | U64(lane_load(rows, src + 1, lane)) << S32
 
 
-@jit
+@device
 def header_word(rows, src, lane, regions, num_regions):
     """Arena word of the header that a lane's handle points to, or -1."""
     return header_at(handle_of(rows, src, lane), regions, num_regions)
 
 
-@jit
+@device
 def header_at(address, regions, num_regions):
     """Arena word of the header at an address, or -1."""
     region = find_region(regions, num_regions, address)

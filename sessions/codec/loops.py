@@ -17,6 +17,7 @@ from rfview.engine import chunk
 from rfview.engine.chunk import AFFINE, RAW
 from rfview.engine.compile import bits, jit
 from rfview.engine.compile.bits import bit64, ctz64, popcount
+from rfview.engine.compile.device import device
 
 WIDTH, PLANES = 32, 4
 
@@ -109,7 +110,7 @@ def number_masks(block_group, block_events, masks, cycles, table, gaps, ranks, d
     return count
 
 
-@jit.jit
+@device
 def widen(low, high, k, values, begin, end, is_packed):
     """Update the smallest and largest value of a word or, if it is packed, of each of its bytes."""
     step = 8 if is_packed else 32
@@ -165,7 +166,7 @@ def code_values(block_first, block_group, block_events, masks, values_at, value,
     return 0
 
 
-@jit.jit
+@device
 def put_planes(values, begin, end, out, at):
     """Write u4 numbers as byte planes to out[at..], as many as the largest needs; return how many."""
     union = np.uint32(0)

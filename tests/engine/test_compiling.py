@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from rfview.engine.compile import jit
+from rfview.engine.compile.device import device
 from tests.conftest import PATIENCE_S
 
 ROOT = Path(__file__).parent.parent.parent
@@ -39,11 +40,11 @@ def test_only_entry_points_become_machine_code(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(Library, "_finalize_final_module", noted)
     monkeypatch.setattr(Base, "_optimize_final_module", looked_at)
 
-    @jit.jit
+    @device
     def doubled(x: Any) -> Any:
         return 2 * x
 
-    @jit.jit
+    @device
     def sum_of_doubles(values: Any) -> Any:
         total = 0
         for value in values:
