@@ -36,7 +36,9 @@ def render_text(session: Session, width: int = 120, height: int = 40, *, ascii_o
             focus = (resident & -resident).bit_length() - 1
         scene = scene.at(warp=focus, panel="")
         text = frame.as_text(scene, width, height, footer_hints(FIRST, width))
-    return Palette("mono", ascii_only).text(text)
+    palette = Palette("mono", ascii_only)
+    palette.know_states(session.info.stalls)
+    return palette.text(text)
 
 
 def make_app(opener: Callable[..., Session], *, title: str = "", theme: str | None = None, ascii_only: bool = False,

@@ -12,11 +12,13 @@ A suffix adds an attribute: "text+u" is underlined, "text+b" bold; "fg:issued@wa
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from rich.style import Style
 
 from rfview.engine.errors import InputError
+from rfview.engine.stalls import Stall
 
 VALUES = ("heat", "lit", "grey", "err")       # kinds of roles for values on a scale
 THEMES = ("dark", "light", "dark256", "ansi16", "mono")
@@ -80,9 +82,9 @@ PLACES: dict[str, tuple[str, str]] = {
     "bad":    ("#FF4A70", "bright_red"),
 }
 
-# replacements for every non-ASCII glyph of the screens, for --ascii; each of the same width
+# replacements for every non-ASCII glyph of the screens, for --ascii; each of the same width. A run's states have their own
 ASCII_GLYPHS = str.maketrans({
-    "█": "#", "○": "o", "▼": "v", "↓": "d", "≡": "F", "⇄": "t", "↻": "r", "→": ">", "↧": "f", "·": ".",
+    "█": "#", "○": "o", "▼": "v", "↓": "v", "≡": "F", "⇄": "t", "↻": "r", "→": ">", "↧": "f", "·": ".",
     "▁": ".", "▂": ":", "▃": "-", "▄": "=", "▅": "+", "▆": "*", "▇": "%",
     "▀": "^", "▏": ".", "▎": ".", "▍": ":", "▌": "|", "▋": "+", "▊": "*", "▉": "%",
     "─": "-", "━": "=", "╌": ".", "│": "|", "▸": ">", "▲": "^", "●": "*", "◉": "*", "◌": "o", "◎": "@",
@@ -237,6 +239,7 @@ class Palette:
 
     theme: str = "dark"
     ascii: bool = False
+    glyphs: dict[int, str] = field(default_factory=ASCII_GLYPHS.copy, repr=False)
     _styles: dict[tuple[str, str], Style] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
@@ -290,7 +293,11 @@ class Palette:
 
     def text(self, plain: str) -> str:
         """Return the text with glyphs that this terminal can show."""
-        return plain.translate(ASCII_GLYPHS) if self.ascii else plain
+        return plain.translate(self.glyphs) if self.ascii else plain
+
+    def know_states(self, stalls: Iterable[Stall]) -> None:
+        """Learn the letters of a run's states from its table, which has those of a user's design, too."""
+        self.glyphs |= str.maketrans({stall.glyph: stall.ascii for stall in stalls})
 
 
 def choose_theme(wanted: str | None, environ: dict[str, str]) -> str:

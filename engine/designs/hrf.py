@@ -55,7 +55,7 @@ STT = 2                                                               # seen.pla
 
 WB_DRAIN = 18
 STALLS = (SLOW_STT_WRITE, Stall(
-    WB_DRAIN, "wb_drain", "drain", "↓", "d", "register_file", "No write buffer is free: one still drains.",
+    WB_DRAIN, "wb_drain", "drain", "↓", "D", "register_file", "No write buffer is free: one still drains.",
     "no buffer drained yet", "HRF section 4.3: a write buffer that is still draining stalls the pipeline"))
 
 PARAMETERS = (

@@ -14,6 +14,7 @@ import numpy as np
 
 from rfview.engine.plugin.description import greatest
 from rfview.engine.events import EVENTS
+from rfview.engine.machine.cores.subcore.stalls import STALLS as SUBCORE_STALLS
 from rfview.engine.stalls import FIRST_DESIGN_CODE, FIRST_FOREIGN_CODE, MAX_CODES, SLOW_STT_WRITE, STALLS, Stall
 
 MAX_EVENTS = 32                         # counters after the machine's own
@@ -118,8 +119,9 @@ def _parameter_slips(parameter: Any) -> Iterator[str]:
 
 def _stall_slips(stalls: Iterable[Any]) -> Iterator[str]:
     """Yield what is wrong with the design's own stall reasons; the machine's may be used but not redefined."""
-    codes = {stall.code: stall.name for stall in STALLS}
-    marks = {(what, getattr(stall, what)): stall.name for stall in STALLS for what in MARKS}
+    machines = (*STALLS, *SUBCORE_STALLS)
+    codes = {stall.code: stall.name for stall in machines}
+    marks = {(what, getattr(stall, what)): stall.name for stall in machines for what in MARKS}
     for stall in stalls:
         if not isinstance(stall, Stall):
             yield f"stall {stall!r}: expected Stall(code, name, short, glyph, ascii, family, sentence)"

@@ -58,6 +58,8 @@ class MainScreen(Desk):
         first, self.is_open = not self.is_open, True
         if first:
             facts |= first_facts(scene)
+        if scene.info is not mine.info:
+            self.strips.palette.know_states(scene.info.stalls)
         ended = scene.is_closed and scene.first < scene.cycle == scene.last and not scene.fault
         shows_summary = ended and (first or mine.cycle != scene.cycle) and mine.panel not in ALONE
         self.scene = scene.at(**facts)

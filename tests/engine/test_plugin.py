@@ -9,6 +9,7 @@ import os
 import re
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -17,10 +18,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rfview.engine import kernels, plugin as designs, hooks, state
+from rfview.engine import kernels, plugin as designs, hooks, stalls, state
 from rfview.engine.compile import jit
 from rfview.engine.launch import load_launch_file
 from rfview.engine.simulator import Simulator
+from rfview.engine.machine.cores.subcore import stalls as subcore_stalls
 from rfview.engine.plugin import compiler_errors, conformance
 from rfview.engine.errors import InputError
 from tests.engine import plugin_skeleton
@@ -162,6 +164,7 @@ def test_stall_codes_of_two_design_files_in_a_chain_differ(tmp_path: Path) -> No
 @pytest.mark.parametrize(("glyph", "letter", "expected"), [
     ("L", "l", "stall 'slow_write': glyph 'L' is already that of 'long_scoreboard'"),
     ("▽", "L", "stall 'slow_write': ascii 'L' is already that of 'long_scoreboard'"),
+    ("▽", "d", "stall 'slow_write': ascii 'd' is already that of 'dispatch_stall'"),
     ("·", "W", "stall 'slow_write': glyph '·' is already that of 'finished'")])
 def test_a_designs_marks_differ_from_the_machines(glyph: str, letter: str, expected: str, tmp_path: Path) -> None:
     template = Path(designs.__file__).parents[1] / "designs" / "template.py"
@@ -170,6 +173,15 @@ def test_a_designs_marks_differ_from_the_machines(glyph: str, letter: str, expec
     (tmp_path / "mine.py").write_text(text.replace('"▽", "W"', f'"{glyph}", "{letter}"'))
     with pytest.raises(InputError, match=re.escape(expected)):
         designs.build(str(tmp_path / "mine.py"), {}, "")
+
+
+def test_the_states_of_bundled_designs_have_codes_names_and_marks_of_their_own() -> None:
+    rows = dict.fromkeys([*stalls.STALLS, *subcore_stalls.STALLS, *(stall for name in designs.BUILT_IN
+                                                                    for stall in designs.design(name).stalls)])
+    free = sorted(set(range(stalls.FIRST_DESIGN_CODE, stalls.FIRST_FOREIGN_CODE)) - {stall.code for stall in rows})
+    for what in ("code", "name", "glyph", "ascii"):
+        common = [value for value, count in Counter(getattr(stall, what) for stall in rows).items() if count > 1]
+        assert not common, f"two states have the same {what}: {common}; codes that are free: {free}"
 
 
 def test_a_bundled_designs_slip_is_found_before_its_machine_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:

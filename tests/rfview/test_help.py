@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tomllib
+from itertools import takewhile
 from pathlib import Path
 
 import pytest
@@ -32,6 +34,17 @@ def test_expressions_are_explained_by_their_compiler(capsys: pytest.CaptureFixtu
     assert "any(w.state == barrier)" in language and language in out and modules not in out
     names = (*expressions.FUNCTIONS, *(state.WARP.names or ()), *(state.BANK.names or ()))
     assert all(name in out for name in names if name != "pad") and ", pad" not in out
+
+
+@pytest.mark.parametrize(("topic", "table"), [("launch", "module"), ("compile", "[compile]"), ("keymap", "[keys]")])
+def test_the_files_that_topics_show_are_toml(topic: str, table: str, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = printed(capsys, topic).splitlines()
+    first = next(number for number, line in enumerate(lines) if line.lstrip().startswith(table) and line.startswith(" "))
+    shown = tomllib.loads("\n".join(takewhile(lambda line: not line or line.startswith(" "), lines[first:])))
+    assert shown
+    if topic == "compile":
+        assert {name: str(value) for name, value in shown["compile"].items()} == {
+            "schedule": "True", "addresses": "32", "numbering": "banks", "registers": "24", "isa": "sm_120"}
 
 
 def test_help_for_a_design_says_where_the_rest_is(capsys: pytest.CaptureFixture[str]) -> None:
@@ -112,7 +125,7 @@ def test_a_theme_that_is_none_is_bad_input(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_states_come_with_glyph_sentence_and_source(capsys: pytest.CaptureFixture[str]) -> None:
     out = printed(capsys, "stalls")
-    assert "↓ (d)" in out and "No write buffer is free" in out and "HRF section 4.3" in out
+    assert "↓ (D)" in out and "No write buffer is free" in out and "HRF section 4.3" in out
     assert "g (g)  lg_throttle" in out and "math_pipe_throttle" in out      # of the sub-core
 
 

@@ -39,6 +39,7 @@ from rfview.sessions.targets import open_session
 from rfview.widgets.panel import StripCache
 from tests.rfview.scenes import fits
 from tests.rfview.fakes import NUM_WARPS, FakeTimeline, make_info, make_session
+from tests.rfview.pilots import Driven, drive
 
 RECORDED = Path(__file__).resolve().parents[2] / "rfview" / "learn" / "recorded"
 FIRST = Path(__file__).resolve().parents[2] / "sessions" / "recorded" / "first.rfs"
@@ -567,10 +568,16 @@ def test_ascii_leaves_only_ascii_and_keeps_every_width(scene: Scene) -> None:
                 assert plain.isascii() and len(plain) == place.width, plain
 
 
-def test_the_state_glyphs_in_ascii_are_those_of_the_table() -> None:
-    palette = Palette("mono", ascii=True)
-    for stall in designs.stalls().values():
-        assert palette.text(stall.glyph) == stall.ascii
+def test_states_are_drawn_in_ascii_by_the_letters_of_the_runs_own_table() -> None:
+    info = make_info("mine")
+    own = Stall(32, "tag_check", "tag", "▽", "W", "register_file", "The tag is looked up.")
+    info.stalls[:] = dict.fromkeys([*designs.stalls().values(), own])
+
+    async def test(app: Driven) -> None:
+        for stall in info.stalls:
+            assert app.app.strips.palette.text(stall.glyph) == stall.ascii
+
+    drive(test, info=info, ascii_only=True)
 
 
 def test_themes_are_chosen_by_the_environment() -> None:

@@ -148,6 +148,8 @@ def make_compare_app(timelines: list[Timeline], targets: list[str], *, theme: st
                      ascii_only: bool = False, own_keys: Mapping[str, str] | None = None) -> Any:
     """Return the app for two runs of one program or of two, or for more (small multiples), not yet running."""
     palette = Palette(choose_theme(theme, dict(os.environ)), ascii_only)
+    for timeline in timelines:
+        palette.know_states(timeline.info.stalls)
 
     class CompareApp(HostApp):
         """Shows runs."""
