@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import json
 from collections.abc import Callable
 from textwrap import wrap
 
@@ -108,11 +109,11 @@ def compile_text() -> str:
              "dropped. Otherwise nothing is moved, and as few registers as possible are used. Options, off by default:", ""]
     lines += [f"  {written:<18} {option.what}"
               for written, option in zip(compilation.usage(), compilation.OPTIONS.values(), strict=True)]
-    every = ",".join(compilation.usage()).replace("=N", "=24")
-    table = "\n".join(f"  {word.replace('=', ' = ') if '=' in word else f'{word} = true'}".replace("banks", '"banks"')
-                      for word in every.split(","))
+    words = [word.replace("=N", "=24") for word in compilation.usage()]
+    table = [f"  {name} = {'true' if not given else value if value.isdecimal() else json.dumps(value)}"
+             for name, given, value in (word.partition("=") for word in words)]
     settings = ", ".join(option.setting for option in compilation.OPTIONS.values())
-    lines += ["", f"On the command line:  --compile {every}", f"In a launch file:\n  [compile]\n{table}",
+    lines += ["", f"On the command line:  --compile {','.join(words)}", "In a launch file:", "  [compile]", *table,
               f"As settings of a run: {settings}",
               "--compile and --set override the launch file's table; --compile off: none. Recordings and forks",
               "keep the options; the CODE panel, `rfview run` and `rfview info` show them.", ""]

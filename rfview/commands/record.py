@@ -29,7 +29,9 @@ EPILOG = """every cycle is stored up to a budget; cycles after it are simulated 
   rfview record gemm --budget 2GB          more of a long run; --full: all of it; --budget 0: keyframes only
   rfview record --fill gemm.rfs            store every cycle of that run in the file, too, compared with its keyframes
                                            on the way; with --from and --to these cycles, in no time
-every cycle of a part of a run: rfview record bfs --from 'launch 2' --to 'launch 3'; --from 5,000 --to 'stall.barrier > 8'"""
+every cycle of a part of a run:
+  rfview record bfs --from 'launch 2' --to 'launch 3'
+  rfview record hotspot --from 5,000 --to 'stall.barrier > 8'"""
 
 # so that recording 100 million cycles takes 1.3 times as long as running them, and a few million half as long as storing all
 BUDGET_CYCLES, BUDGET_BYTES = 2_000_000, 200_000_000

@@ -72,7 +72,8 @@ def _find(session: Session, place: str, option: str, first: int = 0) -> int:
     if not session.expression(condition).truth(here, here + 1)[0]:
         stop = session.run_until(condition)
         if stop.reason != "condition":
-            raise InputError(f"{option} {place}: not met up to cycle {stop.cycle:,}, {stop.text}")
+            why = "the run's end" if stop.reason == "end" else f"where {stop.text}"
+            raise InputError(f"{option} {place}: not met from cycle {here:,} to cycle {stop.cycle:,}, {why}")
         return stop.cycle
     return here
 
