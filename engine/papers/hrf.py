@@ -137,15 +137,18 @@ def at_the_end(lab: Lab, wanted: tuple[str, ...], *, most: bool, at_least: int) 
     return Number(count, f"the {len(wanted)} {'most' if most else 'least'} are {' and '.join(ends)}", each)
 
 
-def beside_others(lab: Lab, each: Mapping[str, float], named: tuple[str, ...], what: str) -> Number:
-    """Return the mean of a quantity over the named kernels, over its mean over the others; NaN if either has none."""
+def beside_others(lab: Lab, each: Mapping[str, float], named: tuple[str, ...], *, above: bool) -> Number:
+    """Return how many of the named kernels are above the others' mean of a quantity, or below it.
+
+    NaN if one of them is missing, or no others ran.
+    """
     chosen = {name: each[name] for one in named for name in lab.called(one) if name in each}
-    others = {name: one for name, one in each.items() if name not in chosen}
-    if lab.missing(*named) or not others:
+    others = mean({name: one for name, one in each.items() if name not in chosen})
+    if lab.missing(*named) or math.isnan(others):
         return Number(math.nan, lab.missing(*named) or "no other kernels ran", each)
-    listed = ", ".join(f"{name} {one:.4g}" for name, one in chosen.items())
-    note = f"{what}: {listed}; mean of the others {mean(others):.4g}"
-    return Number(mean(chosen) / mean(others), note, kernels=tuple(each))
+    beyond = [name for name, one in chosen.items() if (one > others if above else one < others)]
+    listed = ", ".join(f"{name} {one:,.4g}" for name, one in chosen.items())
+    return Number(len(beyond), f"{listed}; the others {others:,.4g} on average", kernels=tuple(each))
 
 
 def hrf_speed(lab: Lab) -> Each:
@@ -200,10 +203,11 @@ MEASURED: dict[str, Callable[[Lab], Number]] = {
         f"average, with {mean(figures.resident_warps(sampled_runs(lab))):.0f} warps in turn"),
     "hrf-least": lambda lab: at_the_end(lab, LEAST_SAVED, most=False, at_least=9),
     "hrf-most": lambda lab: at_the_end(lab, MOST_SAVED, most=True, at_least=12),
-    "hrf-most-distance": lambda lab: beside_others(lab, sampled(lab, "inter_active_distance"), MOST_SAVED, "cycles"),
+    "hrf-most-distance": lambda lab: beside_others(lab, sampled(lab, "inter_active_distance"), MOST_SAVED, above=True),
     "hrf-most-ipc": unhurt,
-    "hrf-least-distance": lambda lab: beside_others(lab, sampled(lab, "inter_active_distance"), LEAST_SAVED, "cycles"),
-    "hrf-least-ipc": lambda lab: beside_others(lab, hrf_speed(lab), LEAST_SAVED, "IPC over sram's"),
+    "hrf-least-distance": lambda lab: beside_others(lab, sampled(lab, "inter_active_distance"), LEAST_SAVED,
+                                                    above=False),
+    "hrf-least-ipc": lambda lab: beside_others(lab, hrf_speed(lab), LEAST_SAVED, above=False),
     "hrf-gau-rf": gaussian,
     "hrf-unallocated": lambda lab: average({k: 100 * v for k, v in sampled(lab, "unallocated_share").items()},
                                            "the share depends on each kernel's registers and CTAs"),

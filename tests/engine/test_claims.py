@@ -348,15 +348,15 @@ def test_a_shorter_alu_gains_less_where_more_warps_are_active(monkeypatch: pytes
 
 
 def test_kernels_that_hrfs_paper_names_are_set_beside_the_others() -> None:
-    """Means 30 of the two named, 10 of the two others: 3; without one of them nothing is said."""
+    """20 and 40 beside 5 and 35, on average 20: one is above, none below; without others, or one of them, nothing is said."""
     hrf = claims.module("hrf")
     names = {"RED": ("reduction",), "BFS": ("bfs",)}
     stand_in = SimpleNamespace(called=lambda name: names[name], missing=lambda *named: "")
-    each = {"reduction": 20.0, "bfs": 40.0, "nw": 5.0, "dxtc": 15.0}
-    assert hrf.beside_others(stand_in, each, ("RED", "BFS"), "cycles").value == pytest.approx(3)
-    assert math.isnan(hrf.beside_others(stand_in, {"reduction": 20.0, "bfs": 40.0}, ("RED", "BFS"), "cycles").value)
+    each = {"reduction": 20.0, "bfs": 40.0, "nw": 5.0, "dxtc": 35.0}
+    assert [hrf.beside_others(stand_in, each, ("RED", "BFS"), above=above).value for above in (True, False)] == [1, 0]
+    assert math.isnan(hrf.beside_others(stand_in, {"reduction": 20.0, "bfs": 40.0}, ("RED", "BFS"), above=True).value)
     absent = SimpleNamespace(called=lambda name: (), missing=lambda *named: "RED and BFS are not among the kernels")
-    number = hrf.beside_others(absent, each, ("RED", "BFS"), "cycles")
+    number = hrf.beside_others(absent, each, ("RED", "BFS"), above=True)
     assert math.isnan(number.value) and number.note == "RED and BFS are not among the kernels"
 
 
