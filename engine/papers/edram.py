@@ -9,7 +9,7 @@ from typing import Any
 
 from rfview.engine import plugin as designs
 from rfview.engine.papers import Direction, Number, value
-from rfview.engine.papers.edram_errors import TABLE_2, best_m, rmse, run
+from rfview.engine.papers.edram_errors import TABLE_2, best_m, double_over_single, rmse, run
 from rfview.engine.papers.lab import Lab, loss, mean, of_claim, over
 
 SHARE = "refresh saved is half the share of approximate rows in 7 of 8 periods, and our kernels hold "
@@ -116,6 +116,7 @@ MEASURED: dict[str, Callable[[Lab], Number]] = {
     "edram-refresh-double": lambda lab: refresh(lab, "edram-refresh-double", lab.double),
     "edram-rmse-single": lambda lab: rmse(lab, lab.single),
     "edram-rmse-double": lambda lab: rmse(lab, lab.double, HIGH_WORDS),
+    "edram-double-error": double_over_single,
     "edram-best-m": best_m,
     "edram-node-independent": node_spread,
     "edram-worst-rmse": lambda lab: rmse(lab, lab.single, OLD_VALUES, never_refresh_low=1),

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from rfview.engine.papers import Number
-from rfview.engine.papers.lab import Lab, average
+from rfview.engine.papers.lab import Lab, average, mean
 from rfview.engine.launch import quality
 
 SEEDS = (0, 1, 2)          # the worst of three, as in the paper
@@ -96,6 +96,15 @@ def errors(lab: Lab, names: Iterable[str] | None = None, metric: str = "rmse", *
 def rmse(lab: Lab, names: Iterable[str] | None, note: str = ERRORS, **options: Any) -> Number:
     """Return the mean error."""
     return replace(average(errors(lab, names, **options), note), acted=bits_lost(lab, names, **options))
+
+
+def double_over_single(lab: Lab) -> Number:
+    """Return the mean error of the programs in double precision over that of the same ones in single precision."""
+    pairs = {f"{name}_double": name for name in lab.single if f"{name}_double" in lab.double}
+    single, double = errors(lab, pairs.values()), errors(lab, pairs)
+    ran, wrong = (*pairs, *pairs.values()), mean(single)
+    note = f"mean RMSE {mean(double):.2g} % of doubles, {wrong:.2g} % of floats, in {len(pairs)} programs"
+    return Number(mean(double) / wrong if wrong else math.nan, note, kernels=ran, acted=bits_lost(lab, ran))
 
 
 def best_m(lab: Lab) -> Number:

@@ -184,6 +184,11 @@ def energy_saved(lab: Lab) -> Number:
                          f"{value('rm-energy'):.0f} % mean at most {busiest():.0f} % if no tape ever moved")
 
 
+def highest_of(number: Number) -> Number:
+    """Return the largest of a number's values by kernel."""
+    return replace(number, value=max(number.each.values(), default=math.nan))
+
+
 def racetrack_occupancy(lab: Lab) -> Number:
     """Return the occupancy at the chosen TLP."""
     ctas = best_ctas(lab)
@@ -242,6 +247,7 @@ MEASURED: dict[str, Callable[[Lab], Number]] = {
     "rm-shift-map": lambda lab: share(lab, 3, shifts, first=1),
     "rm-shift-preshift": lambda lab: share(lab, 4, shifts, first=1),
     "rm-energy": energy_saved,
+    "rm-energy-max": lambda lab: highest_of(energy_saved(lab)),
     "rm-energy-rm": lambda lab: share(lab, 1, partial(energy, lab)),
     "rm-energy-tlp": lambda lab: share(lab, 2, partial(energy, lab)),
     "rm-energy-map": lambda lab: share(lab, 3, partial(energy, lab)),
