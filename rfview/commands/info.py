@@ -42,12 +42,25 @@ def run(args: argparse.Namespace) -> int:
     facts = opening.describe(args.file)
     if args.verify:
         facts["verify"] = verified(args.file)
-    sentences = summary_of(args.file)
+    sentences, slip = sentences_of(args.file)
     if args.json:
         print(json.dumps({**facts, "summary": sentences.data() if sentences is not None else None}))
     else:
         print(text_of(facts) + (f"\n\n{sentences.text()}" if sentences is not None else ""))
+    if slip is not None:
+        raise slip
     return 1 if facts.get("verify") or (args.verify and facts["warnings"]) else 0
+
+
+def sentences_of(file: str) -> tuple[Summary | None, InputError | None]:
+    """Return the sentences about a recording's run, and what is wrong with the design's floors or lifts.
+
+    A recording does without the design's file, so that this is raised after its facts are printed.
+    """
+    try:
+        return summary_of(file), None
+    except InputError as error:
+        return None, error
 
 
 def summary_of(file: str) -> Summary | None:

@@ -7,7 +7,7 @@ import json
 import shutil
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rfview.engine import files
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from rfview.engine.simulator import Checkpoint, Simulator
+    from rfview.sessions.summary.summarise import Summary
 
 EPILOG = ("exit codes: 0 fine, 1 not verified (with --check: or something found), 2 bad input, 3 the kernel misbehaved"
           f"\n\n{words.EPILOG}")
@@ -81,15 +82,30 @@ def run(args: argparse.Namespace) -> int:
     node = nodes.node_nm(simulator.built.chain, simulator.built.values, simulator.config.preset)
     summary = {**simulator.summary(), "node_nm": node, "wall_s": round(wall, 6)}
     summary |= about_energy(simulator, summary["energy_pj"])
-    from rfview.sessions.summary.summarise import of_simulator
-
     is_bad = summary["verified"] is False or bool(simulator.reports)
-    words = of_simulator(simulator, findings is None, marks or ()) if simulator.cycle else None
+    words, slip = sentences_of(simulator, findings is None, marks or ())
     summary["summary"] = words.data() if words is not None else None
     if findings is not None:
         summary["check"] = findings.as_dict()
     print(json.dumps(summary) if args.json else text_of(summary) + (f"\n{words.text(width())}" if words is not None else ""))
+    if slip is not None:
+        raise slip
     return 1 if is_bad or (findings is not None and findings.found) else 0
+
+
+def sentences_of(
+    simulator: Simulator, with_lines: bool, marks: Sequence[Checkpoint]
+) -> tuple[Summary | None, InputError | None]:
+    """Return the sentences about a run, None if it has no cycles, and what is wrong with the design's floors or lifts.
+
+    The latter must not lose what the run gave, so it is raised after that is printed.
+    """
+    from rfview.sessions.summary.summarise import of_simulator
+
+    try:
+        return (of_simulator(simulator, with_lines, marks) if simulator.cycle else None), None
+    except InputError as error:
+        return None, error
 
 
 def width() -> int:

@@ -14,7 +14,7 @@ import pytest
 
 import rfview
 from rfview.cli import main
-from rfview.engine import kernels
+from rfview.engine import kernels, plugin
 from rfview.engine import simulator as simulator_module
 from rfview.engine.errors import InputError
 from rfview.engine.launch import load_launch_file
@@ -230,6 +230,18 @@ def test_a_designs_wrong_answer_about_lifts_is_one_sentence(monkeypatch: pytest.
     monkeypatch.setattr(lifts.plugin, "find", lambda name: SimpleNamespace(lifts=lambda values, config: ["faster"]))
     with pytest.raises(InputError, match=r"sram: its lifts\(\) returns \['faster'\], expected"):
         lifts.of_design(facts, "wait")
+
+
+def test_a_slip_in_a_designs_floors_loses_no_run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(plugin.find("stt"), "floors", lambda counts, values, config: counts["stt_writes"])
+    drain = Path(__file__).resolve().parents[2] / "rfview" / "learn" / "recorded" / "drain.rfs"
+    monkeypatch.setattr(plugin.find("hrf"), "floors", lambda counts, values, config: counts["stt_write"])
+    for command, shown in ((["run", "gaussian", "--design", "stt"], "verified: every expected"), (["info", str(drain)], "design")):
+        for more in ([], ["--json"]):
+            assert main([*command, *more]) == 2
+            captured = capsys.readouterr()
+            assert "floors: KeyError" in captured.err and len(captured.err.splitlines()) == 1
+            assert json.loads(captured.out)["summary"] is None if more else shown in captured.out
 
 
 def test_waits_for_spilled_registers_are_not_called_latency() -> None:
