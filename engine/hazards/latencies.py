@@ -69,7 +69,8 @@ def _column(consumer: Effects, role: str) -> int:
     if consumer.is_control:
         return BRANCH
     if consumer.is_variable:
-        return MEMORY if CLASSES.index(consumer.kind) >= FIRST_ACCESS and role != "operand" else VARIABLE
+        leaves_late = CLASSES.index(consumer.kind) >= FIRST_ACCESS and (role != "operand" or consumer.kind == "shuffle")
+        return MEMORY if leaves_late else VARIABLE
     return FP if consumer.kind in (*FMA, "half", "half.mma", *TENSOR) else ALU
 
 

@@ -94,6 +94,8 @@ OF_PTXAS = [
     (75, "B------:R-:W-:-:S02 VOTEU.ANY UP0, P3; USEL UR7, UR7, 0x8, !UP0", "S02", "S01", (1, "UP0", "RAW", 0)),
     (90, "B------:R-:W-:-:S01 VOTEU.ANY UP0, P3; USEL UR7, UR7, 0x8, !UP0", "VOTEU.ANY UP0, P3", "UISETP.NE.AND UP0, UPT, UR4, UR5, UPT",
      (1, "UP0", "RAW", 0)),
+    (80, "B------:R-:W-:-:S05 IADD3 R4, R5, R6, RZ; SHFL.BFLY PT, R8, R4, 0x1, 0x1f", "S05", "S04", (1, "R4", "RAW", 0)),
+    (90, "B------:R-:W-:-:S04 IMAD.MOV.U32 R4, RZ, RZ, R6; MATCH.ANY R8, R4", "S04", "S03", (1, "R4", "RAW", 0)),
     (80, "B------:R-:W-:-:S06 HFMA2.MMA R4, R5, R6, R7; HFMA2.MMA R8, R5, R6, R4", "S06", "S05", (1, "R4", "RAW", 0)),
     (80, "B------:R-:W-:-:S10 HFMA2.MMA R4, R5, R6, R7; HFMA2 R8, R5, R6, R4", "S10", "S09", (1, "R4", "RAW", 0)),
     (120, "B------:R-:W-:-:S04 HFMA2 R5, -RZ, RZ, 0/0:00000000; RET.REL.NODEC R4, k", "S04", "S03", (1, "R5", "RAW", 0)),

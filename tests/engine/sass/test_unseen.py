@@ -130,6 +130,16 @@ def test_code_reads_the_size_of_dynamic_shared_memory_and_the_address_of_the_gri
 
 @plain_only
 @pytest.mark.nojit
+@pytest.mark.parametrize("kind, more", WAYS)
+def test_a_match_reads_what_an_alu_has_written_four_cycles_before(kind, more, tmp_path):
+    got = out_of(kind, tmp_path, more, "MOV R8, RZ", "MOV R9, RZ", "B------:R-:W-:-:S04 IADD3 R8, R2, 0x1, RZ",      # ptxas's own stall counts
+                 "B------:R-:W0:-:S15 MATCH.ANY R4, R8", "B------:R-:W-:-:S04 SHF.R.U32.HI R9, RZ, 0x4, R2",
+                 "B------:R-:W1:-:S15 MATCH.ANY.U64 R5, R8", "B01----:R-:W-:-:S15 NOP")
+    assert got.tolist() == [[1 << lane, 1 << lane] for lane in range(32)]
+
+
+@plain_only
+@pytest.mark.nojit
 def test_code_reads_the_number_of_sms_from_a_constant(tmp_path):
     text = listing("\n".join((BEGIN, "MOV R4, c[0x0][0x10c]", "MOV R5, RZ", END)))
     assert run(FunctionalSimulator, tmp_path, text).buffers()["out"][7].tolist() == [1, 0]

@@ -27,13 +27,13 @@ _OPCODES = {
     "branch": "BRA BRX BRXU JMP JMX CALL RET EXIT BSSY BSYNC BREAK WARPSYNC ENDCOLLECTIVE BAR MEMBAR NANOSLEEP BPT YIELD "
               "KILL",
     "xu": "MUFU I2F F2I F2F FRND I2I F2IP FLO BREV POPC FCHK",
-    "special": "S2R S2UR B2R R2UR REDUX QSPC",
+    "special": "S2R S2UR B2R R2UR REDUX MATCH QSPC",
     "constant": "LDC LDCU",
     "load_global": "LD LDG LDL TLD TEX TLD4 TXD TXQ SULD",
     "load_shared": "LDS LDSM",
     "store_global": "ST STG STL SUST",
     "store_shared": "STS STSM",
-    "shuffle": "SHFL MATCH MOVM",
+    "shuffle": "SHFL MOVM",
     "atomic_global": "ATOM ATOMG RED REDG HOST",     # HOST: calls of the host (sass/driver.py)
     "atomic_shared": "ATOMS ARRIVES SYNCS",
     "async_copy": "LDGSTS LDGDEPBAR",
