@@ -67,15 +67,9 @@ def _collecting(trail: Trail, moment: Machine, flight: Flight) -> None:
 
 def _arriving(trail: Trail, moment: Machine, flight: Flight, names: str) -> None:
     """Explain one whose operands are read, while the register file takes longer than a cycle to deliver them."""
-    trail.add(
-        f"it has read {names}, which {'is' if len(flight.registers) == 1 else 'are'} on the way",
-        f"arrives in collector {flight.collector} in cycle {flight.done_cycle:,}, issued {flight.issue_cycle:,}",
-        code=flight.code,
-        warp=flight.warp,
-        since=flight.issue_cycle,
-        until=flight.done_cycle,
-        pc=flight.pc,
-    )
+    trail.about(flight, f"it has read {names}, which {'is' if len(flight.registers) == 1 else 'are'} on the way",
+                f"arrives in collector {flight.collector} in cycle {flight.done_cycle:,}, issued {flight.issue_cycle:,}",
+                code=flight.code, since=flight.issue_cycle, until=flight.done_cycle)
     trail.refused(moment, Refusal("late", flight.code, flight.warp, flight.registers[0], flight.bank, flight))
 
 
@@ -101,14 +95,8 @@ def _executing(trail: Trail, moment: Machine, flight: Flight) -> None:
     pipe = layout.PIPES[min(flight.pipe, layout.PIPE_LDST)]
     latency = flight.done_cycle - flight.since_cycle
     late = flight.since_cycle - flight.issue_cycle - COLLECT_CYCLES
-    trail.add(
-        f"it has been in {pipe} since {flight.since_cycle:,}",
-        f"{plural(latency, 'cycle')}, done in cycle {flight.done_cycle:,}",
-        warp=flight.warp,
-        since=flight.since_cycle,
-        until=flight.done_cycle,
-        pc=flight.pc,
-    )
+    trail.about(flight, f"it has been in {pipe} since {flight.since_cycle:,}",
+                f"{plural(latency, 'cycle')}, done in cycle {flight.done_cycle:,}", until=flight.done_cycle)
     if late > latency:
         trail.collected_late(flight, late)
     trail.end(
@@ -138,14 +126,8 @@ def _awaits_barrier(trail: Trail, moment: Machine, flight: Flight) -> None:
 def _writing(trail: Trail, moment: Machine, flight: Flight) -> None:
     """Explain one whose result is ready but not written."""
     reg = flight.result
-    trail.add(
-        f"its result R{reg} is not written yet",
-        f"ready since {flight.since_cycle:,}",
-        code=flight.code or -1,
-        warp=flight.warp,
-        since=flight.since_cycle,
-        pc=flight.pc,
-    )
+    trail.about(flight, f"its result R{reg} is not written yet", f"ready since {flight.since_cycle:,}",
+                code=flight.code or -1)
     if flight.code:
         trail.refused(moment, Refusal("write", flight.code, flight.warp, reg, flight.bank, flight))
     elif int(moment.sm["freeze_code"]):
@@ -167,14 +149,8 @@ def _no_bus(trail: Trail, moment: Machine, flight: Flight) -> None:
     ]
     if ahead:
         first = ahead[0]
-        trail.add(
-            f"older results have the bus: w{first.warp} R{first.result} is refused",
-            f"{moment.name(first.code)}, ready since {first.since_cycle:,}; {first.text}",
-            code=first.code,
-            warp=first.warp,
-            since=first.since_cycle,
-            pc=first.pc,
-        )
+        trail.about(first, f"older results have the bus: w{first.warp} R{first.result} is refused",
+                    f"{moment.name(first.code)}, ready since {first.since_cycle:,}; {first.text}", code=first.code)
         trail.refused(moment, Refusal("write", first.code, first.warp, first.result, first.bank, first))
     elif is_memory:
         trail.end("result bus", "result bus of LDST, one result per cycle")
@@ -190,11 +166,5 @@ def _written(trail: Trail, moment: Machine, flight: Flight) -> None:
     """Explain one whose result was accepted while the register is not released yet."""
     entry, held = moment.instruction(flight.pc), moment.warp(flight.warp, "sb_write")
     reg = next((int(reg) for reg in sorted(entry.dst if entry else ()) if reg < 64 and (held >> int(reg)) & 1), -1)
-    trail.add(
-        f"its result R{reg} is accepted, not yet in its place",
-        f"since {flight.since_cycle:,}",
-        warp=flight.warp,
-        since=flight.since_cycle,
-        pc=flight.pc,
-    )
+    trail.about(flight, f"its result R{reg} is accepted, not yet in its place", f"since {flight.since_cycle:,}")
     trail.refused(moment, Refusal("hold", moment.state[flight.warp], flight.warp, reg, flight.bank, flight))

@@ -42,13 +42,7 @@ def head(trail: Trail, moment: Machine) -> None:
     """Explain the instruction that LD/ST is working on: more lines to send, or why it cannot send the next one."""
     flight = moment.flight(int(moment.sm["ldst_head"]))
     reason = int(moment.sm["ldst_reason"])
-    trail.add(
-        f"LDST works for w{flight.warp} {flight.name}",
-        f"{progress(flight)}; {flight.text}",
-        warp=flight.warp,
-        since=flight.since_cycle,
-        pc=flight.pc,
-    )
+    trail.about(flight, f"LDST works for w{flight.warp} {flight.name}", f"{progress(flight)}; {flight.text}")
     stuck(trail, moment, reason)
     if space(flight) == "shared":
         trail.end("shared memory", "shared memory, one pass of conflict-free lanes per cycle", RELIEF)
@@ -131,13 +125,7 @@ def explain(trail: Trail, moment: Machine, flight: Flight) -> None:
         on_chip.explain(trail, moment, flight, where, done)
         return
     if is_head:
-        trail.add(
-            f"it has been in LDST since {flight.since_cycle:,}",
-            progress(flight),
-            warp=flight.warp,
-            since=flight.since_cycle,
-            pc=flight.pc,
-        )
+        trail.about(flight, f"it has been in LDST since {flight.since_cycle:,}", progress(flight))
         trail.end("memory", "memory: its cache lines are still being sent", RELIEF)
         return
     line = next((entry for entry in mshrs_in_use(moment.sm, moment.ran) if int(entry["until_cycle"]) == done), None)
@@ -174,29 +162,16 @@ def _returning(trail: Trail, moment: Machine, flight: Flight, line: Any, sent: i
             pc=flight.pc,
         )
     elif flight.missed or not moment.config["l1_enabled"]:
-        trail.add(f"it has been in memory since {sent:,}", back, warp=flight.warp, since=sent, until=done, pc=flight.pc)
+        trail.about(flight, f"it has been in memory since {sent:,}", back, since=sent, until=done)
     else:
-        trail.add(
-            f"it has been in LDST and L1 since {flight.since_cycle:,}",
-            back,
-            warp=flight.warp,
-            since=flight.since_cycle,
-            until=done,
-            pc=flight.pc,
-        )
+        trail.about(flight, f"it has been in LDST and L1 since {flight.since_cycle:,}", back, until=done)
 
 
 def _sent_late(trail: Trail, flight: Flight, sent: int) -> None:
     """Explain an access that waited longer to be sent than its data takes to arrive: that wait, in the past."""
     late = sent - flight.issue_cycle
-    trail.add(
-        f"it was sent {plural(late, 'cycle')} after its issue",
-        f"issued {flight.issue_cycle:,}",
-        warp=flight.warp,
-        since=flight.issue_cycle,
-        until=sent,
-        pc=flight.pc,
-    )
+    trail.about(flight, f"it was sent {plural(late, 'cycle')} after its issue", f"issued {flight.issue_cycle:,}",
+                since=flight.issue_cycle, until=sent)
     in_unit = sent - flight.since_cycle > flight.since_cycle - flight.issue_cycle
     earlier = trail.past.at((sent + flight.since_cycle) // 2 if in_unit else flight.since_cycle - 1)
     if earlier is None:
@@ -204,14 +179,7 @@ def _sent_late(trail: Trail, flight: Flight, sent: int) -> None:
     if is_stuck(earlier):
         if not in_unit:
             blocker = earlier.flight(int(earlier.sm["ldst_head"]))
-            trail.add(
-                f"LDST worked for w{blocker.warp} {blocker.name} then",
-                blocker.text,
-                warp=blocker.warp,
-                since=blocker.since_cycle,
-                pc=blocker.pc,
-                at=earlier.cycle,
-            )
+            trail.about(blocker, f"LDST worked for w{blocker.warp} {blocker.name} then", blocker.text, at=earlier.cycle)
         stuck(trail, earlier, int(earlier.sm["ldst_reason"]))
     elif not in_unit:
         other = flight.before(trail.past, earlier.cycle)

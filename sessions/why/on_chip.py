@@ -22,8 +22,7 @@ def explain(trail: Trail, moment: Machine, flight: Flight, where: str, done: int
     cycles = moment.config[key]
     if flight.missed and where != "shared":
         back = f"back in cycle {done:,}" if done >= 0 else ""
-        trail.add(f"it missed the {name}, in LDST since {flight.since_cycle:,}", back, warp=flight.warp,
-                  since=flight.since_cycle, until=done, pc=flight.pc)
+        trail.about(flight, f"it missed the {name}, in LDST since {flight.since_cycle:,}", back, until=done)
         _end_at_constants(trail, moment)
         return
     late = flight.since_cycle - flight.issue_cycle - COLLECT_CYCLES
@@ -33,14 +32,8 @@ def explain(trail: Trail, moment: Machine, flight: Flight, where: str, done: int
     needed = _passes_needed(moment, flight) if where == "shared" else passes
     if passes > needed:
         parts = f"a {-(-passes // needed)}-way bank conflict: {parts}"
-    trail.add(
-        f"it has been in {name} since {flight.since_cycle:,}",
-        f"{parts}, back in cycle {done:,}" if done >= 0 else parts,
-        warp=flight.warp,
-        since=flight.since_cycle,
-        until=done,
-        pc=flight.pc,
-    )
+    trail.about(flight, f"it has been in {name} since {flight.since_cycle:,}",
+                f"{parts}, back in cycle {done:,}" if done >= 0 else parts, until=done)
     if late > cycles + passes:
         trail.collected_late(flight, late)
     if passes - needed > cycles:

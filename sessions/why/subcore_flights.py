@@ -58,9 +58,9 @@ def _access(trail: Trail, moment: Machine, flight: Flight, queue: list[int]) -> 
     ready = flight.issue_cycle + trail.value(reads, 0)
     free = int(moment.sub_core(flight.warp)["left_cycle"]) + trail.value(interval, 1)
     if ready >= max(free, moment.ran):
-        trail.add(f"it reads its operands until cycle {ready:,}",
-                  f"{plural(ready - flight.issue_cycle, 'cycle')} from its issue", warp=flight.warp,
-                  since=flight.issue_cycle, until=ready, pc=flight.pc)
+        trail.about(flight, f"it reads its operands until cycle {ready:,}",
+                    f"{plural(ready - flight.issue_cycle, 'cycle')} from its issue", since=flight.issue_cycle,
+                    until=ready)
         trail.end("operands", f"address and operands of a {flight.name}, {plural(trail.value(reads, 0), 'cycle')}",
                   {reads: 1})
     elif free > moment.ran:
@@ -96,8 +96,8 @@ def _executing(trail: Trail, flight: Flight) -> None:
     """Explain one in a pipe or unit."""
     own = f"result.{flight.latency_class}"
     cycles = trail.value(own, 0)
-    trail.add(f"it has been executing since {flight.since_cycle:,}", f"done in cycle {flight.done_cycle:,}",
-              warp=flight.warp, since=flight.since_cycle, until=flight.done_cycle, pc=flight.pc)
+    trail.about(flight, f"it has been executing since {flight.since_cycle:,}", f"done in cycle {flight.done_cycle:,}",
+                until=flight.done_cycle)
     trail.end("unit", f"{flight.name}: {plural(cycles, 'cycle')} until its result can be used",
               {own: 1} if cycles > 1 else {})
 
@@ -116,8 +116,8 @@ def _in_memory(trail: Trail, moment: Machine, flight: Flight) -> None:
     own = f"access_use.{flight.latency_class}_{width_of(flight.text)}"
     done = f"back in cycle {flight.done_cycle:,}" if flight.end_is_known else ""
     where = "shared memory" if place == "shared" else "the exchange between lanes" if not place else "L1"
-    trail.add(f"it has been in {where} since {flight.since_cycle:,}", done, warp=flight.warp, since=flight.since_cycle,
-              until=flight.done_cycle if flight.end_is_known else -1, pc=flight.pc)
+    trail.about(flight, f"it has been in {where} since {flight.since_cycle:,}", done,
+                until=flight.done_cycle if flight.end_is_known else -1)
     trail.end(where.removeprefix("the "), f"{where}: {plural(trail.value(own, 0), 'cycle')} from issue to use",
               {own: 1})
 
@@ -133,14 +133,13 @@ def _writing(trail: Trail, moment: Machine, flight: Flight) -> None:
     """Explain one whose result is ready: its write port, or its counter, which falls a cycle after the write."""
     number, bank = moment.scheduler_of(flight.warp), flight.bank & 1
     if flight.stage == layout.WRITE_BACK and flight.code:
-        trail.add(f"its write waits for bank {bank}", f"ready since {flight.since_cycle:,}", code=flight.code,
-                  warp=flight.warp, since=flight.since_cycle, pc=flight.pc, bank=2 * number + bank)
+        trail.about(flight, f"its write waits for bank {bank}", f"ready since {flight.since_cycle:,}", code=flight.code,
+                    bank=2 * number + bank)
         if moment.bank(flight.bank, "activity") == layout.BANK_WRITE:
             writer = moment.bank(flight.bank, "owner_warp")
             trail.add(f"the port is taken by a result of w{writer}", warp=writer, bank=flight.bank)
         trail.end("write port", f"write port of bank {bank} of sub-core {number}: results of fixed latency go first")
-    trail.add("its result is written", f"since {flight.since_cycle:,}; its counter falls in the next cycle",
-              warp=flight.warp, since=flight.since_cycle, pc=flight.pc)
+    trail.about(flight, "its result is written", f"since {flight.since_cycle:,}; its counter falls in the next cycle")
     trail.end("dependence counter", "dependence counter: a cycle after the write, until the warp can see it")
 
 
@@ -154,8 +153,8 @@ def allocate(trail: Trail, moment: Machine, flight: Flight) -> None:
         trail.issued(flight, f"w{flight.warp} {flight.name} is in Allocate",
                      f"since {flight.since_cycle:,}; {flight.text}")
         return
-    trail.add(f"w{flight.warp} {flight.name} waits in Allocate for bank {bank}", flight.text, warp=flight.warp,
-              since=flight.since_cycle, pc=flight.pc, bank=2 * number + bank)
+    trail.about(flight, f"w{flight.warp} {flight.name} waits in Allocate for bank {bank}", flight.text,
+                bank=2 * number + bank)
     booked = [(cycle, int(sub["read_warp"][bank][cycle % READ_RING]) - 1, int(sub["read_reg"][bank][cycle % READ_RING]))
               for cycle in range(moment.ran + 1, moment.ran + 1 + WINDOW)]
     booked = [one for one in booked if one[1] >= 0]
@@ -179,9 +178,8 @@ def held_by_design(trail: Trail, moment: Machine, flight: Flight, stage: str) ->
     reason = next((stall for stall in moment.info.stalls if stall.code == flight.code), None)
     if reason is None or reason.family != "register_file" or reason.name == "bank_conflict":
         return False
-    trail.add(f"w{flight.warp} {flight.name} waits in {stage}: {reason.name}",
-              f"since {flight.since_cycle:,}; {flight.text}", code=flight.code, warp=flight.warp,
-              since=flight.since_cycle, pc=flight.pc, bank=flight.bank)
+    trail.about(flight, f"w{flight.warp} {flight.name} waits in {stage}: {reason.name}",
+                f"since {flight.since_cycle:,}; {flight.text}", code=flight.code, bank=flight.bank)
     trail.end("register file", f"register file of sub-core {moment.scheduler_of(flight.warp)}: {reason.sentence}")
     return True
 

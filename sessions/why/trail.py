@@ -79,11 +79,13 @@ class Trail:
         target = Target(min(cycle, self.moment.cycle), warp, pc, bank, buffer, slot)
         self.links.append(Link(sentence, evidence, code, warp, since, until, target))
 
+    def about(self, flight: Flight, sentence: str, evidence: str = "", **more: int) -> None:
+        """Append a link about an instruction in flight, from the beginning of its stage on; more: as in `add`."""
+        self.add(sentence, evidence, **{"warp": flight.warp, "since": flight.since_cycle, "pc": flight.pc, **more})
+
     def issued(self, flight: Flight, sentence: str, evidence: str = "", code: int = NOWHERE) -> None:
         """Append a link about an instruction in flight, from its issue on. evidence: by default its text."""
-        self.add(
-            sentence, evidence or flight.text, code=code, warp=flight.warp, since=flight.issue_cycle, pc=flight.pc
-        )
+        self.about(flight, sentence, evidence or flight.text, code=code, since=flight.issue_cycle)
 
     def bank_link(self, moment: explaining.Moment, bank: int, code: int, what: str = "") -> None:
         """Append which access occupies a bank, and until when. what: the name of a slow access, such as "STT write"."""
@@ -154,14 +156,8 @@ class Trail:
         earlier, other = self.past.at(flight.since_cycle - 1), flight.before(self.past, flight.since_cycle - 1)
         if earlier is None or other is None or other.stage != layout.COLLECT:
             return
-        self.add(
-            f"it waited {plural(late, 'cycle')} in its collector",
-            f"issued {flight.issue_cycle:,}",
-            warp=flight.warp,
-            since=flight.issue_cycle,
-            until=flight.since_cycle,
-            pc=flight.pc,
-        )
+        self.about(flight, f"it waited {plural(late, 'cycle')} in its collector", f"issued {flight.issue_cycle:,}",
+                   since=flight.issue_cycle, until=flight.since_cycle)
         self.instruction(earlier, other)
 
     def refused(self, moment: Machine, refusal: Refusal) -> None:

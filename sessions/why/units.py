@@ -66,14 +66,9 @@ def _say_busy(trail: Trail, moment: Machine, unit: int) -> Flight | None:
         until = moment.pipe(index, "until_cycle")
         known = index != layout.PIPE_LDST        # LDST is busy as long as it has an instruction
         if until > moment.ran if known else int(moment.sm["ldst_head"]) != layout.NONE8:
-            trail.add(
-                f"{layout.PIPES[index]} works for w{flight.warp} {flight.name}",
-                f"takes the next in cycle {until:,}" if known else memory.progress(flight),
-                warp=flight.warp,
-                since=flight.since_cycle,
-                until=until if known else -1,
-                pc=flight.pc,
-            )
+            trail.about(flight, f"{layout.PIPES[index]} works for w{flight.warp} {flight.name}",
+                        f"takes the next in cycle {until:,}" if known else memory.progress(flight),
+                        until=until if known else -1)
             return flight
     return None
 
@@ -109,8 +104,8 @@ def _say_reserved(trail: Trail, moment: Machine, flight: Flight) -> None:
     executing = (other for other in moment.in_flight() if other.stage == layout.EXECUTE)
     other = next((other for other in executing if other.done_cycle == done), None)
     if other is not None:
-        trail.add(f"a result of w{other.warp} {other.name} comes out in its cycle {done:,}", other.text, warp=other.warp,
-                  since=other.since_cycle, until=done, pc=other.pc)
+        trail.about(other, f"a result of w{other.warp} {other.name} comes out in its cycle {done:,}", other.text,
+                    until=done)
     buses = plural(moment.config["result_buses"], "result bus")
     trail.end("result bus", f"{buses}, reserved as a pipe takes an instruction", {"sm.reserve_results": 0})
 
