@@ -89,7 +89,7 @@ class _Signals:
         """Raise KeyboardInterrupt; while the program ends because of an earlier one, shorten that instead."""
         self.handled_at = time.monotonic()
         if self.error is not None and _is_being_handled(self.error):
-            self._end_within(SECOND_S, 128 + number)
+            self._end_within(SECOND_S, number)
             return
         self.error = KeyboardInterrupt()
         raise self.error
@@ -98,12 +98,12 @@ class _Signals:
         self.handled_at = time.monotonic()
         signal.signal(number, signal.SIG_DFL)
         self.error = Ended(128 + number)
-        self._end_within(GRACE_S, 128 + number)
+        self._end_within(GRACE_S, number)
         self._raise_again(AGAIN_S)
         raise self.error
 
-    def _end_within(self, seconds: float, code: int) -> None:
-        self.ends_at, self.code = min(self.ends_at, time.monotonic() + seconds), code
+    def _end_within(self, seconds: float, number: int) -> None:
+        self.ends_at, self.code = min(self.ends_at, time.monotonic() + seconds), 128 + number
         self._wake()
 
     def _wake(self) -> None:

@@ -111,9 +111,8 @@ class Linear:
     def _warp(self, rest: str) -> None:
         self.choose(parse_warp(rest, "warp"))
         scene = view(self.session, self.session.cycle)
-        assert scene.now is not None
-        look = scene.look(scene.now.state[self.warp])
-        entry = scene.now.instruction(scene.now.pc[self.warp])
+        look = scene.look(scene.machine.state[self.warp])
+        entry = scene.machine.instruction(scene.machine.pc[self.warp])
         detail = waits_for(scene, self.warp)
         self.say([f"w{self.warp}: {look.name}{f', {detail}' if detail else ''}. {look.sentence}"
                   + (f" Its next instruction is {entry.text}, {entry.where}." if entry else "")])

@@ -95,9 +95,8 @@ def _counted(session: Session, old: Machine, new: Machine) -> list[str]:
 def census(session: Session) -> list[str]:
     """Return what every warp does at the cursor, a sentence per group of warps."""
     scene = view(session, session.cycle)
-    assert scene.now is not None
     groups: dict[tuple[str, str], list[int]] = {}
-    for warp in range(scene.now.num_warps):
-        name = scene.look(scene.now.state[warp]).name
+    for warp in range(scene.machine.num_warps):
+        name = scene.look(scene.machine.state[warp]).name
         groups.setdefault((name, waits_for(scene, warp) if name != "issued" else ""), []).append(warp)
     return [f"{listed(warps)}: {name}{f', {detail}' if detail else ''}." for (name, detail), warps in groups.items()]

@@ -79,17 +79,17 @@ class Hazard:
         return f"{does} {self.register} {plural(self.short, 'cycle')} before {other} {then} it"
 
 
-def hazards_of(kernel: Kernel, sm: int = 0) -> list[Hazard]:
-    """Return the hazards of a kernel of machine code, by pc. sm: 80 for sm_80, 0 = the kernel's own."""
-    return Flow(kernel, sm or kernel.architecture).hazards()
+def hazards_of(kernel: Kernel) -> list[Hazard]:
+    """Return the hazards of a kernel of machine code, by pc."""
+    return Flow(kernel).hazards()
 
 
 class Flow:
     """The states of a kernel's places, grown to a fixpoint."""
 
-    def __init__(self, kernel: Kernel, sm: int) -> None:
-        self.sm, self.paths = sm, Paths(kernel)
-        self.effects = effects_of(kernel, sm)
+    def __init__(self, kernel: Kernel) -> None:
+        self.sm, self.paths = kernel.architecture, Paths(kernel)
+        self.effects = effects_of(kernel, self.sm)
         self.before: dict[Place, State] = {(0, ()): {}}
         waiting: list[Place] = [(0, ())]
         while waiting:

@@ -65,7 +65,8 @@ def at_focus(scene: Scene, width: int = WIDTH) -> list[str]:
         about[0] = own_way if scene.now is None else without_sample(own_way)
     terms = [*terms, *about] if panel.terms_first else [*about, *terms]
     lines: list[str] = []
-    for what, figure in (figures := panel.facts(scene)):
+    figures = panel.facts(scene) if scene.now is not None else []
+    for what, figure in figures:
         first = max(len(label) for label, _ in figures) + 2
         lines += wrap(figure, max(LEAST, width), initial_indent=f"{what:<{first}}", subsequent_indent=" " * first)
     lines += [""] * bool(lines)

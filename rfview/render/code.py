@@ -28,8 +28,7 @@ NARROW = 30     # columns; below this, operands replace what is at the right end
 
 def _other_warps(scene: Scene) -> dict[int, int]:
     """Return pc -> number of unfinished warps that are there."""
-    machine = scene.now
-    assert machine is not None
+    machine = scene.machine
     counts: dict[int, int] = {}
     for warp in range(machine.num_warps):
         if (machine.resident >> warp) & 1 and scene.look(machine.state[warp]).name != "finished":
@@ -77,8 +76,7 @@ def _listing(scene: Scene, rows: int) -> list[int]:
 
     If the first row would be an instruction whose source line is above it, that line takes its place.
     """
-    machine = scene.now
-    assert machine is not None
+    machine = scene.machine
     count, pc = len(scene.info.program), machine.pc[scene.warp]
     if not scene.lines or not scene.code_lines:
         first = max(0, min(count - rows, pc - rows // 3 + scene.scroll))
@@ -113,8 +111,7 @@ def _line_row(scene: Scene, number: int, width: int, here: bool) -> Line:
 
 def decoded_lines(scene: Scene, width: int, rows: int) -> list[Line]:
     """Return decoded instructions with the source lines they come from, the focused warp's next one in the upper third."""
-    machine = scene.now
-    assert machine is not None
+    machine = scene.machine
     program = scene.info.program
     pc = machine.pc[scene.warp]
     counts = _other_warps(scene)
@@ -130,8 +127,7 @@ def decoded_lines(scene: Scene, width: int, rows: int) -> list[Line]:
 
 def _decoded_row(scene: Scene, index: int, program: Sequence[Instruction], width: int, warps: int) -> Line:
     """Return one decoded instruction. warps: how many are there."""
-    machine = scene.now
-    assert machine is not None
+    machine = scene.machine
     entry, pc = program[index], machine.pc[scene.warp]
     at = index == pc and (machine.resident >> scene.warp) & 1
     row = Row(width, "focus" if at else "")
@@ -185,8 +181,7 @@ def _machine_row(scene: Scene, row: Row, pc: int, at: bool, warps: int) -> Line:
 
 def source_lines(scene: Scene, width: int, rows: int) -> list[Line]:
     """Return PTX source lines, the one of the focused warp's next instruction in the upper third."""
-    machine = scene.now
-    assert machine is not None
+    machine = scene.machine
     entry = machine.instruction(machine.pc[scene.warp])
     files = scene.info.ptx
     if not files:
@@ -257,9 +252,7 @@ def hit(scene: Scene, place: Place, x: int, y: int) -> Hit:
 
 def facts(scene: Scene) -> list[tuple[str, str]]:
     """Return the facts of the focused warp's next instruction."""
-    machine = scene.now
-    if machine is None:
-        return []
+    machine = scene.machine
     pc = machine.pc[scene.warp]
     entry = machine.instruction(pc)
     if entry is None:

@@ -45,8 +45,7 @@ WIDE_CELL = 22      # cells of a unit with three operands such as R24▮; a narr
 
 def _unit(row: Row, scene: Scene, entry: int, cell: int, x: int) -> None:
     """Write one busy collector unit into `cell` cells at x: warp, operation, operands."""
-    machine = scene.now
-    assert machine is not None
+    machine = scene.machine
     record = machine.inflight[entry]
     warp = int(record["warp"])
     is_new = int(record["issue_cycle"]) == machine.cycle - 1
@@ -73,8 +72,7 @@ def _pipes(machine: Machine) -> list[tuple[str, int]]:
 
 def _pipe_parts(scene: Scene, with_bars: bool) -> list[list[tuple[str, str]]]:
     """Return what each pipe does, and how many misses are under way, as (text, role) pieces."""
-    machine = scene.now
-    assert machine is not None
+    machine = scene.machine
     parts: list[list[tuple[str, str]]] = []
     under_way = np.isin(machine.inflight["stage"], (layout.EXECUTE, layout.MEMORY))
     for name, index in _pipes(machine):
@@ -119,8 +117,7 @@ def _pipe_rows(scene: Scene, width: int) -> list[Line]:
 
 def _active_row(scene: Scene, width: int) -> list[Line]:
     """Return the scheduler's active set, each warp with its state, and how many are outside; [] if there is no set."""
-    machine = scene.now
-    assert machine is not None
+    machine = scene.machine
     if not machine.config["active_places"] or base_design(scene.info.design) == "rfc":
         return []       # rfc's lens shows the set
     active = machine.sm["warp"]["membership"][: machine.num_warps].tolist()
@@ -185,8 +182,7 @@ def _counters(scene: Scene, width: int, height: int) -> list[Line]:
      SB0  1  LDS R22 0290                   0340 FFMA
      SB2  1  LDS R25 0240                   02c0 FFMA now
     """
-    machine, warp = scene.now, scene.warp
-    assert machine is not None
+    machine, warp = scene.machine, scene.warp
     left = machine_code.countdown(machine, warp)
     facts = f"stall count: {plural(left, 'cycle')} left" if left else "stall count has run out"
     lines = [title(width, f"COUNTERS w{warp}", facts, focus=scene.panel == "collectors",

@@ -202,9 +202,7 @@ def warp_at_bank(scene: Scene) -> int | None:
 
 def facts(scene: Scene) -> list[tuple[str, str]]:
     """Return the facts of the chosen bank."""
-    machine = scene.now
-    if machine is None:
-        return []
+    machine = scene.machine
     number = scene.bank
     if number >= len(machine.banks):
         return []

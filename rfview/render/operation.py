@@ -105,8 +105,7 @@ def barrier_progress(machine: Machine, warp: int) -> tuple[int, int]:
 
 def waits_for(scene: Scene, warp: int) -> str:
     """Return, in at most eight cells, nine of machine code, what a warp waits for: "R12 miss", "SB2 in 18", "bank 4"."""
-    machine = scene.now
-    assert machine is not None
+    machine = scene.machine
     name = scene.look(machine.state[warp]).name
     if name == "issued":
         entry = machine.instruction(machine.last_pc[warp])

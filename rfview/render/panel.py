@@ -114,8 +114,8 @@ class Panel:
     columns_of(width): columns of time that the session worker gathers for it; stays_gathered: also once it is closed again.
     overlaid: how it shows a second run, "" not
     at all, "machine", "warp" that of the focused warp, "design" only if both register files are of one kind.
-    facts(scene): (what, value) pairs of the focused thing; terms: what else `K` explains (glossary/focus), before the panel
-    itself if terms_first.
+    facts(scene): (what, value) pairs of the focused thing, once there is a machine; terms: what else `K` explains
+    (glossary/focus), before the panel itself if terms_first.
     """
 
     name: str

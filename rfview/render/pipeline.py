@@ -106,9 +106,8 @@ def _links(pipes: Pipes, at: int) -> dict[int, str]:
 def _row(scene: Scene, pipes: Pipes, place: int, width: int, is_chosen: bool, mark: str) -> Line:
     """Return one instruction: its number, text, link, and where it is in each column."""
     life = pipes.rows[place]
-    assert scene.now is not None
     label = label_of(width)
-    entry = scene.now.instruction(life.pc)
+    entry = scene.machine.instruction(life.pc)
     base = "bold" if is_chosen else "text"
     row = list_row(width, is_chosen)
     row.right(6, number(life.n), "dim").to(7)

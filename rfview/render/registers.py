@@ -110,8 +110,7 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
 def _register_row(scene: Scene, reg: int, name: str, first_lane: int, lanes: int, width: int,
                   where: tuple[str, str] | None) -> Line:
     """Return one register's row. where: the place of its value, with a role, or None."""
-    machine = scene.now
-    assert machine is not None
+    machine = scene.machine
     focus = reg == scene.reg
     row = list_row(width, focus).add(f"R{reg:<3}", "bold" if focus else "text")
     pending = (machine.sb_write[scene.warp] >> reg) & 1
@@ -145,8 +144,7 @@ def _same_warp(scene: Scene) -> bool:
 
 def _predicates(scene: Scene, width: int) -> Line:
     """Return the active mask and the predicates in use, a hex digit per four lanes."""
-    machine = scene.now
-    assert machine is not None
+    machine = scene.machine
     row = Row(width).add(" active ", "dim").add(f"{machine.mask[scene.warp]:08x}", "text")
     names = {word for entry in scene.info.program for word in PREDICATE.findall(entry.text)}
     predicates = machine.sm["warp_cold"][scene.warp]["pred"]
@@ -161,8 +159,7 @@ def _predicates(scene: Scene, width: int) -> Line:
 
 def _uniform(scene: Scene, width: int) -> list[Line]:
     """Return the uniform registers that the program names, in as many lines as they need."""
-    machine = scene.now
-    assert machine is not None
+    machine = scene.machine
     values = machine.uniform(scene.warp)
     before = scene.before.uniform(scene.warp) if scene.before and _same_warp(scene) else values
     used = scene.info.uniform_registers
@@ -178,9 +175,7 @@ def _uniform(scene: Scene, width: int) -> list[Line]:
 
 def facts(scene: Scene) -> list[tuple[str, str]]:
     """Return the facts of the chosen register."""
-    machine = scene.now
-    if machine is None:
-        return []
+    machine = scene.machine
     values = values_of(machine, scene.warp, scene.reg)
     if values is None:
         return []

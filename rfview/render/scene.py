@@ -296,6 +296,12 @@ class Scene(View):
         return looks(self.info)
 
     @property
+    def machine(self) -> Machine:
+        """The state shown, for all that is only drawn or asked once there is one."""
+        assert self.now is not None
+        return self.now
+
+    @property
     def cycle(self) -> int:
         """The cycle shown."""
         return self.now.cycle if self.now else self.first

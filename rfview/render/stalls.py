@@ -106,9 +106,7 @@ def _entry(width: int, glyph: str, glyph_role: str, name: str, now: int, share: 
 
 def facts(scene: Scene) -> list[tuple[str, str]]:
     """Return the facts of all warps: how many are in each state now."""
-    machine = scene.now
-    if machine is None:
-        return []
+    machine = scene.machine
     rows = [("warps now", f"of {machine.num_warps} slots")]
     for code, count in enumerate(machine.count):
         if count:

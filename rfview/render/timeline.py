@@ -53,9 +53,8 @@ def _tracks(scene: Scene, height: int) -> int:
 
 def _rows(scene: Scene, height: int) -> tuple[int, int]:
     """Return (rows of warps, index of the first one shown)."""
-    assert scene.now is not None
     count = slots.shown(scene)
-    rows = max(1, min(count, height - 3 - _tracks(scene, height) - (count < scene.now.num_warps)))
+    rows = max(1, min(count, height - 3 - _tracks(scene, height) - (count < scene.machine.num_warps)))
     return rows, visible_from(order(count).index(scene.warp), count, rows)
 
 
@@ -103,8 +102,7 @@ def with_cursor(row: Row, cells: list[tuple[str, str]], cursor: int) -> Row:
 
 def _warp_row(scene: Scene, span: Span, warp: int, width: int, cursor: int) -> Line:
     """Return one warp: state and operation at the cursor, then its states over time."""
-    machine = scene.now
-    assert machine is not None
+    machine = scene.machine
     look = scene.look(machine.state[warp])
     focus = warp == scene.warp
     base = "bold" if focus else "text"
@@ -168,8 +166,7 @@ def ruler(scene: Scene, span: Span | Pipes, columns: int, width: int, label_widt
 
 def _foot(scene: Scene, span: Span, width: int) -> Line:
     """Return the focused warp in words: its state, since when, and the nearest issues."""
-    machine = scene.now
-    assert machine is not None
+    machine = scene.machine
     warp = scene.warp
     look = scene.look(machine.state[warp])
     row = Row(width).add(f" w{warp} ", "bold").add(look.name, "fg:" + look.role)

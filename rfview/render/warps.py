@@ -43,8 +43,7 @@ def warp_row(scene: Scene, warp: int, width: int) -> Line:
     """
     if scene.over is not None:
         return lay_over_warp(scene, warp, width, warp_row)
-    machine = scene.now
-    assert machine is not None
+    machine = scene.machine
     code = machine.state[warp]
     look = scene.look(code)
     focus = warp == scene.warp
@@ -69,8 +68,7 @@ def warp_row(scene: Scene, warp: int, width: int) -> Line:
 
 def _words(row: Row, scene: Scene, warp: int, width: int, base: str, changed: bool) -> None:
     """Write the operation and, if there is room, the state's name and what the warp waits for."""
-    machine = scene.now
-    assert machine is not None
+    machine = scene.machine
     look = scene.look(machine.state[warp])
     issued = look.name == "issued"
     op = operation(machine, machine.last_pc[warp] if issued else machine.pc[warp])
@@ -231,9 +229,7 @@ def hit(scene: Scene, place: Place, x: int, y: int) -> Hit:
 
 def facts(scene: Scene) -> list[tuple[str, str]]:
     """Return the facts of the focused warp."""
-    machine = scene.now
-    if machine is None:
-        return []
+    machine = scene.machine
     warp = scene.warp
     rows = [(f"w{warp}", f"at cycle {machine.cycle:,}")]
     if not machine.resident >> warp & 1:

@@ -81,15 +81,16 @@ class After:
     is_own: bool
     rows: tuple[Waited, ...]
 
-    def charged_to(self, parent: int = -1) -> int:
-        """Return the warp-cycles that stood still for a row; for the instruction asked about by default."""
-        return sum(row.cycles for row in self.rows if row.parent == parent)
+    @property
+    def warp_cycles(self) -> int:
+        """Return the warp-cycles that stood still for the instruction asked about."""
+        return sum(row.cycles for row in self.rows if row.parent == -1)
 
     def data(self) -> dict[str, Any]:
         """Return it as JSON data."""
         subject = {name: value for name, value in vars(self.subject).items() if name not in ("row", "late")}
         return {"warp": self.asked[0], "cycle": self.asked[1], "instruction": subject, "is_own": self.is_own,
-                "warp_cycles": self.charged_to(), "rows": [vars(row) for row in self.rows]}
+                "warp_cycles": self.warp_cycles, "rows": [vars(row) for row in self.rows]}
 
 
 class _Marked(ProgramFacts):

@@ -67,10 +67,10 @@ def compress_map(content: Any, level: int = 0) -> bytes:
     return compress(msgpack.packb(content, default=plain), level)
 
 
-def decompress_map(data: bytes, what: str, share: int = limits.MAP) -> Any:
+def decompress_map(data: bytes, what: str) -> Any:
     """Return the value stored by `compress_map`; raises InputError, which names `what`, if it is damaged."""
     with naming(what):
-        return limits.unpacked(decompress(data, share), "it", share)
+        return limits.unpacked(decompress(data, limits.MAP), "it", limits.MAP)
 
 
 @contextmanager

@@ -54,7 +54,7 @@ def head(info: RunInfo, lines: LineTable | None, found: After) -> list[str]:
     warps = {warp for row in found.rows if row.parent < 0 for warp in row.warps}
     name = f"w{one.warp}'s {info.program[one.pc].text} at {place(info, lines, one.pc, False)}"
     return [f"{name}, issued {one.issued:,}, in flight until {one.left:,}: {whose}",
-            f"{plural(found.charged_to(), 'warp-cycle')} of {plural(len(warps), 'warp')} stood still for it" if warps else
+            f"{plural(found.warp_cycles, 'warp-cycle')} of {plural(len(warps), 'warp')} stood still for it" if warps else
             "no warp stood still for it"]
 
 

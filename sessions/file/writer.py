@@ -291,16 +291,16 @@ def _result(target: Path, run: Running, index: Index, end: End, size: int, start
                         bool(end.finished), end.fault, time.perf_counter() - started)
 
 
-def new_recording(target: Path, magic: bytes = framing.MAGIC, suffix: str = PARTIAL) -> NewFile:
+def new_recording(target: Path) -> NewFile:
     """Return the file that will become a recording; raises InputError if it cannot, or would replace something else."""
     try:
         with opened(target) as file:
-            begin = file.read(len(magic))
+            begin = file.read(len(framing.MAGIC))
     except OSError:
         begin = b""         # there is none, or check_target will report what is wrong
-    if begin not in (b"", magic, framing.OLD_MAGIC) and target.is_file():
+    if begin not in (b"", framing.MAGIC, framing.OLD_MAGIC) and target.is_file():
         raise InputError(f"{target}: is not a recording and is not overwritten; give another name")
-    return NewFile(target, suffix=suffix, is_recording=True)
+    return NewFile(target, suffix=PARTIAL, is_recording=True)
 
 
 def _kept(made: NewFile, writer: Writer | None) -> str:

@@ -56,7 +56,7 @@ def test_one_warp_waits_for_its_own_load_and_then_for_what_that_delayed(chain: S
     first = found.rows[0]
     assert (first.state, first.pc, first.hop, first.parent, first.warps) == ("long_scoreboard", 2, 1, -1, (0,))
     all_of_it = count_instructions(chain.timeline, 0, chain.timeline.last).causes
-    assert found.charged_to() == all_of_it.caused[1], "the only load of the run has all that is charged to its instruction"
+    assert found.warp_cycles == all_of_it.caused[1], "the only load of the run has all that is charged to its instruction"
     late = [row for row in found.rows if row.parent == 0]
     assert late and all(row.hop == 2 and row.cycles <= first.cycles and row.since > first.since for row in late)
 
@@ -92,7 +92,7 @@ def test_a_result_in_a_write_buffer_is_charged_with_those_who_stand_still_for_it
     assert (found.subject.warp, found.subject.left) == (18, 1432)
     waits = [row for row in found.rows if row.hop == 1]
     assert {row.state for row in waits} == {"wb_drain"} and min(row.since for row in waits) > found.subject.left
-    assert sum(len(row.warps) for row in waits) == 32 and found.charged_to() == 32 * 8
+    assert sum(len(row.warps) for row in waits) == 32 and found.warp_cycles == 32 * 8
     measured = branch.without(session, found)
     assert measured.what.startswith("hrf.write_cycles 1, not 4, in the cycles ") and measured.sentence.startswith("With hrf.w")
     assert measured.begin < waits[0].since and measured.signs.earlier > 0

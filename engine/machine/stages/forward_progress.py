@@ -22,7 +22,7 @@ def next_split(sm, warp):
     The deepest ready split comes first; then one whose members have all come or gone; then lanes at the reconvergence
     point nearest to a split that waits: it may wait for them.
     """
-    index = deepest(sm, warp, SPLIT_READY, -1)
+    index = deepest(sm, warp)
     if index < 0:
         index = completed_members(sm, warp)
     if index < 0:

@@ -116,13 +116,13 @@ def depth(sm, warp, index):
 
 
 @device
-def deepest(sm, warp, state, skip):
-    """Return the deepest split in `state` other than `skip`, or -1."""
+def deepest(sm, warp):
+    """Return the deepest split that is ready, or -1."""
     table = sm.warp_cold[warp].split
     best = -1
     best_depth = -1
     for index in range(MAX_SPLITS):
-        if table[index].state == state and index != skip:
+        if table[index].state == SPLIT_READY:
             at = depth(sm, warp, index)
             if at > best_depth:
                 best = index

@@ -180,7 +180,7 @@ def park_at_barrier(sm, warp, barrier):
     """
     sm.warp[warp].barrier = barrier & (NUM_BARRIERS - 1)
     park(sm, warp, SPLIT_BARRIER, barrier)
-    index = deepest(sm, warp, SPLIT_READY, -1) if sm.warp[warp].num_splits > 1 else -1
+    index = deepest(sm, warp) if sm.warp[warp].num_splits > 1 else -1
     return load_split(sm, warp, index) if index >= 0 else stop(sm, warp)
 
 

@@ -51,7 +51,7 @@ def together(program: VirtualProgram, colouring: Colouring) -> np.ndarray:
     """Return how often each two registers are sources of one instruction, weighted by loop depth: (count, count) f8."""
     successors = [block.successors for block in program.blocks]
     idom = immediate_dominators(successors, 0)
-    loops = loop_depths(successors, idom, tree_depths(idom, 0))
+    loops = loop_depths(successors, idom, tree_depths(idom))
     weights = np.zeros((colouring.count, colouring.count))
     for block, depth in zip(program.blocks, loops, strict=True):
         for inst in block.insts:

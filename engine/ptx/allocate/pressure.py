@@ -14,7 +14,7 @@ def costs(program: VirtualProgram) -> list[float]:
     """Return the cost of spilling each variable: its accesses, weighted by loop depth."""
     successors = [block.successors for block in program.blocks]
     idom = immediate_dominators(successors, 0)
-    loops = loop_depths(successors, idom, tree_depths(idom, 0))
+    loops = loop_depths(successors, idom, tree_depths(idom))
     weights = [0.0] * len(program.variables.names)
     for block, depth in zip(program.blocks, loops, strict=True):
         for inst in block.insts:

@@ -69,7 +69,7 @@ class Propagation:
         self.words = program.variables.words
         successors = [block.successors for block in self.blocks]
         self.idom = immediate_dominators(successors, 0)
-        self.depth = tree_depths(self.idom, 0)
+        self.depth = tree_depths(self.idom)
         self.counts = definition_counts(self.blocks)
         self.classes = use_classes(self.blocks, len(self.words))
         self.values: dict[int, tuple[int, list[Word]]] = {}
@@ -221,7 +221,7 @@ def sink_parameters(program: VirtualProgram) -> None:
     blocks = program.blocks
     successors = [block.successors for block in blocks]
     idom = immediate_dominators(successors, 0)
-    depth = tree_depths(idom, 0)
+    depth = tree_depths(idom)
     loops = loop_depths(successors, idom, depth)
     counts = definition_counts(blocks)
     sinkable = {id(inst): inst for block in blocks for inst in block.insts if is_sinkable(inst, counts)}

@@ -116,10 +116,9 @@ def dominates(idom: list[int], depth: list[int], a: int, b: int) -> bool:
     return a == b
 
 
-def tree_depths(idom: list[int], root: int) -> list[int]:
-    """Return each node's depth in the dominator tree, -1 if unreachable."""
-    depth = [-1] * len(idom)
-    depth[root] = 0
+def tree_depths(idom: list[int]) -> list[int]:
+    """Return each node's depth in the dominator tree, whose root is node 0, -1 if unreachable."""
+    depth = [0] + [-1] * (len(idom) - 1)
     for node in range(len(idom)):
         path = []
         while idom[node] >= 0 and depth[node] < 0:

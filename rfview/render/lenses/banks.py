@@ -103,8 +103,7 @@ def _pool(grid: np.ndarray, cells: int) -> np.ndarray:
 
 def _access(row: Row, scene: Scene, which: int, at: int, slow: bool) -> None:
     """Write what a bank does in this cycle: glyph, register, warp, and the progress of a long access."""
-    machine = scene.now
-    assert machine is not None
+    machine = scene.machine
     bank = machine.banks[which]
     before = scene.before.banks[which] if scene.before and which < len(scene.before.banks) else bank
     activity = bank["activity"]
@@ -128,8 +127,7 @@ def _access(row: Row, scene: Scene, which: int, at: int, slow: bool) -> None:
 
 def _queue(row: Row, scene: Scene, which: int, at: int, losers: list[int]) -> None:
     """Write how many requests are left waiting at a bank, and their warps."""
-    machine = scene.now
-    assert machine is not None
+    machine = scene.machine
     queue = machine.banks[which]["queue"]
     before = scene.before.banks[which]["queue"] if scene.before and which < len(scene.before.banks) else queue
     if not queue:
@@ -143,8 +141,7 @@ def _queue(row: Row, scene: Scene, which: int, at: int, losers: list[int]) -> No
 
 def _totals(scene: Scene, width: int, slow: bool) -> Line:
     """Return the legend and this cycle's totals."""
-    machine = scene.now
-    assert machine is not None
+    machine = scene.machine
     row = Row(width).add(" ")
     for glyph, role, word in (("▲", "p:fast", "read"), ("▼", "p:moving" if slow else "p:fast", "write"),
                               ("■", "fg:bank_conflict", "wanted"),
@@ -232,8 +229,7 @@ def _has_slow_writes(scene: Scene) -> bool:
 
 def _narrow(scene: Scene, width: int, height: int, slow: bool) -> list[Line]:
     """Return two banks per row."""
-    machine = scene.now
-    assert machine is not None
+    machine = scene.machine
     half = width // 2
     rows = -(-machine.num_banks // 2)
     lines = []
@@ -259,9 +255,7 @@ def _narrow(scene: Scene, width: int, height: int, slow: bool) -> list[Line]:
 
 def small(scene: Scene, width: int) -> list[Line]:
     """Return a cell per bank, its queue below, and the totals, for small multiples."""
-    machine = scene.now
-    if machine is None:
-        return []
+    machine = scene.machine
     accesses, queues = Row(width), Row(width)
     slow = _has_slow_writes(scene)
     looks = {layout.BANK_IDLE: ("·", "off"), layout.BANK_READ: ("▲", "p:fast"),

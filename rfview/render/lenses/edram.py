@@ -272,6 +272,5 @@ def _narrow(scene: Scene, rows: Rows, width: int, height: int) -> list[Line]:
 
 def small(scene: Scene, width: int) -> list[Line]:
     """Return four rows of cells for all banks, each cell the oldest of its rows, for small multiples."""
-    assert scene.now is not None
-    rows = Rows(scene.now)
+    rows = Rows(scene.machine)
     return [Row(width).cells(line).line() for line in _cells(scene, rows, width, -(-rows.banks // 4))]

@@ -123,8 +123,7 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
 
 def _activity(row: Row, scene: Scene, bank: int, words: list[str], moving: list[dict[str, int]]) -> None:
     """Write a bank's access and its transfers; if there is room for only one, a slow write, else the transfer."""
-    machine = scene.now
-    assert machine is not None
+    machine = scene.machine
     wide = row.width >= TRANSFER_COLUMN + 24
     if words and (wide or not moving or "write STT" in words):
         port = machine.banks[bank]
@@ -169,8 +168,7 @@ def _totals(machine: Machine, width: int) -> Line:
 
 def _narrow(scene: Scene, grid: np.ndarray, old: np.ndarray, width: int, height: int) -> list[Line]:
     """Return two banks per row: upper halves the even bank's exchanged pairs, lower halves the odd one's."""
-    machine = scene.now
-    assert machine is not None
+    machine = scene.machine
     cells = max(1, min(CELLS, width - 8))
     now, was = pooled(grid, cells), pooled(old, cells)
     transfers = transfers_of(machine)
@@ -202,8 +200,7 @@ def _half(values: list[int], before: list[int]) -> tuple[str, str]:
 
 def small(scene: Scene, width: int) -> list[Line]:
     """Return four rows, each half showing the exchanged pairs of several banks, for small multiples."""
-    assert scene.now is not None
-    grid = pooled(pairs_of(scene.now), width)
+    grid = pooled(pairs_of(scene.machine), width)
     part = -(-len(grid) // 8)
     halves = [grid[start : start + part].max(axis=0) for start in range(0, len(grid), part)]
     rows = [zip(*(half.tolist() for half in halves[at : at + 2]), strict=True) for at in range(0, len(halves), 2)]

@@ -350,8 +350,7 @@ def _narrow_bank(now: Buffers, bank: int, width: int) -> Line:
 
 def small(scene: Scene, width: int) -> list[Line]:
     """Return the first entries of both buffers as cells, and what the STT banks do, for small multiples."""
-    assert scene.now is not None
-    now, lines = Buffers(scene.now), []
+    now, lines = Buffers(scene.machine), []
     for index, buffer in enumerate(now.buffer):
         count = "" if buffer["state"] == hrf.EMPTY else str(buffer["used"] - buffer["position"])
         bar = [(char, role) for text, role in _bar(now, index, 0, 36).spans for char in text][4 : width - 1]

@@ -107,8 +107,7 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
 def _bank_line(scene: Scene, bank: int, tape: dict[str, Any], before: dict[str, Any] | None,
                reads: list[tuple[int, int]], width: int) -> Line:
     """Return one bank's row."""
-    machine = scene.now
-    assert machine is not None
+    machine = scene.machine
     row = bank_row(scene, width, bank)
     row.cells(tape_cells(tape, before, num_offsets(machine)))
     kind = tape["activity"]
@@ -129,8 +128,7 @@ def _bank_line(scene: Scene, bank: int, tape: dict[str, Any], before: dict[str, 
 
 def _queue(row: Row, scene: Scene, bank: int, tape: dict[str, Any], reads: list[tuple[int, int]]) -> None:
     """Write the register accessed now, then the buffered writes and the waiting reads, as many as fit."""
-    machine = scene.now
-    assert machine is not None
+    machine = scene.machine
     entries: list[tuple[tuple[int, int], str]] = []
     port = machine.banks[bank]
     if tape["activity"] in (READ, WRITE):
@@ -170,8 +168,7 @@ def served(machine: Machine) -> str:
 def _narrow(scene: Scene, tapes: list[dict[str, Any]], before: list[dict[str, Any] | None], width: int,
             height: int) -> list[Line]:
     """Return two banks per row, and the totals."""
-    machine = scene.now
-    assert machine is not None
+    machine = scene.machine
     offsets = num_offsets(machine)
     rows = -(-len(tapes) // 2)
     half = width // 2
@@ -192,13 +189,12 @@ def _narrow(scene: Scene, tapes: list[dict[str, Any]], before: list[dict[str, An
 
 def small(scene: Scene, width: int) -> list[Line]:
     """Return the four tapes with the most steps to go, for small multiples."""
-    assert scene.now is not None
-    tapes = tapes_of(scene.now)
+    tapes = tapes_of(scene.machine)
     before = tapes_of(scene.before) if scene.before is not None else [None] * len(tapes)
     farthest = sorted(range(len(tapes)), key=lambda bank: -abs(tapes[bank]["target"] - tapes[bank]["current"]))[:4]
     lines = []
     for bank in sorted(farthest):
         tape, kind = tapes[bank], tapes[bank]["activity"]
-        row = Row(width).add(f"{bank:>2} ", "faint").cells(tape_cells(tape, before[bank], num_offsets(scene.now)))
+        row = Row(width).add(f"{bank:>2} ", "faint").cells(tape_cells(tape, before[bank], num_offsets(scene.machine)))
         lines.append(row.add(f" {WORDS[kind]}", ROLES[kind]).line())
     return lines

@@ -305,8 +305,7 @@ def _narrow(scene: Scene, machine: Machine, warps: list[int], width: int, height
 
 def small(scene: Scene, width: int) -> list[Line]:
     """Return the marks of each warp's entries, as many warps as fit, for small multiples."""
-    machine = scene.now
-    assert machine is not None
+    machine = scene.machine
     warps, cell = warps_of(machine), _places(machine) + 1
     beside = max(1, (width + 1) // cell)
     lines = []

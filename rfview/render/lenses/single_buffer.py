@@ -189,8 +189,7 @@ def _narrow(scene: Scene, machine: Machine, entries: list[dict[str, int]], width
 
 def small(scene: Scene, width: int) -> list[Line]:
     """Return the entries as cells, oldest first, above the banks, for small multiples."""
-    assert scene.now is not None
-    entries = entries_of(scene.now)
+    entries = entries_of(scene.machine)
     row = Row(width)
     for entry in entries:
         mark, role = _look(entry, -1)

@@ -42,8 +42,7 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
     operands fit there. Reuse: registers held per operand and bank, even·odd; ! one that has been written since. Results:
     writes to the banks that are booked. Memory: credits taken, and the accesses that wait for the memory pipeline.
     """
-    machine = scene.now
-    assert machine is not None
+    machine = scene.machine
     sub = machine.sub_core(scene.warp)
     cell = max(7, min(11, (width - LABEL) // 4))
     lines = [*_stages(machine, sub, scene.warp, width), _ports_head(width, cell),
@@ -178,8 +177,7 @@ def _units(machine: Machine, sub: Any, width: int) -> list[Line]:
 
 def _others(scene: Scene, width: int) -> Line:
     """Return what the other sub-cores issued."""
-    machine = scene.now
-    assert machine is not None
+    machine = scene.machine
     row = Row(width).add(f" {'others':<{LABEL - 1}}", "dim")
     for number in range(machine.num_schedulers):
         if number != machine.scheduler_of(scene.warp):

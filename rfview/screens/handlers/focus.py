@@ -77,9 +77,8 @@ def choose_warp(main: Desk, warp: int) -> None:
 def cursor_pc(main: Desk) -> int:
     """Return the pc of the instruction at CODE's cursor: the focused warp's next one plus the scroll."""
     scene = main.scene
-    assert scene.now is not None
     count = len(scene.info.program)
-    return max(0, min(count - 1, scene.now.pc[scene.warp] + scene.scroll))
+    return max(0, min(count - 1, scene.machine.pc[scene.warp] + scene.scroll))
 
 
 def focused_item(main: Desk, count: int | None = None) -> str:

@@ -87,7 +87,7 @@ def test_branches_in_an_endless_loop_still_reconverge():
 def test_nested_loops_are_counted():
     successors = [[1], [2], [2, 3], [1, 4], []]
     idom = immediate_dominators(successors, 0)
-    assert loop_depths(successors, idom, tree_depths(idom, 0)) == [0, 1, 2, 1, 0]
+    assert loop_depths(successors, idom, tree_depths(idom)) == [0, 1, 2, 1, 0]
 
 
 def test_a_branch_to_a_bare_exit_does_not_hold_reconvergence_back():
