@@ -1024,10 +1024,15 @@ def _entry(at: Columns, rows: Any, buffers: Any, index: Any, is_there: Any) -> A
                   np.where(is_there, reg.astype(np.int64), -1))
 
 def floors(counts: Any, values: Any, config: Any) -> list[tuple[str, int, str]]:
-    """Return what the STT banks need at least: one write at a time each, and `read_ports` reads a cycle."""
+    """Return what the STT banks need at least: one write at a time each, and `read_ports` reads a cycle.
+
+    Sub-cores have the banks and read ports that the core has (B12.4).
+    """
+    is_subcore = str(values.get("sm.core", "")) == "subcore"
+    banks = int(config["num_banks"]) if is_subcore else min(NUM_BANKS, int(config["num_banks"]))
     writes, cycles = counts.get("stt_writes", 0), int(values["hrf.write_cycles"])
-    reads, ports = counts.get("stt_reads", 0), NUM_BANKS * int(values["hrf.read_ports"])
-    return [("STT writes", writes * cycles // NUM_BANKS, f"{writes:,} writes, {cycles} cycles each, in {NUM_BANKS} banks"),
+    reads, ports = counts.get("stt_reads", 0), banks * int(values["core.read_ports" if is_subcore else "hrf.read_ports"])
+    return [("STT writes", writes * cycles // banks, f"{writes:,} writes, {cycles} cycles each, in {banks} banks"),
             ("STT reads", reads // ports, f"{reads:,} reads, {ports} a cycle")]
 
 

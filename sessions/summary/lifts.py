@@ -68,6 +68,18 @@ def own_scheduler(facts: Facts) -> str:
         return ""
 
 
+def paper_scheduler(facts: Facts) -> str:
+    """Return advice to use the scheduler of the design's paper; "" if the run did, or if the core has its own."""
+    from rfview.engine.machine.schedulers import SCHEDULERS     # start-up: only a design with waits of its own needs it
+
+    own = own_scheduler(facts)
+    if own in ("", facts.info.scheduler) or facts.info.is_machine_code:
+        return ""
+    if SCHEDULERS[own].active and not facts.config["active_places"]:
+        return f"`--scheduler {own}`, of the design's paper, lets fewer warps issue, which may cost more than it saves; "
+    return f"`--scheduler {own}` is the one of the design's paper; "
+
+
 def of_banks(facts: Facts) -> str:
     """Return what lifts bank_conflict: what the design says, else ports and banks if it arbitrates as the machine does."""
     own = of_design(facts, "bank_conflict")

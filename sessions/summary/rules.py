@@ -299,15 +299,8 @@ def _register_file(facts: Facts) -> Finding | None:
     is_most = sum(shares.values()) > MOSTLY and facts.filled < FULL
     text = f"The register file {'limits this run:' if is_most else 'costs'} {sum(shares.values()):.1%} of the warp-cycles"
     text += f" ({what})" if len(parts) > 1 else f" are {what}" if is_most else f", in {what}"
-    lift = lifts.of_design(facts, next(iter(shares))) or f"{_paper_scheduler(facts)}{lifts.COMPARE}"
+    lift = lifts.of_design(facts, next(iter(shares))) or f"{lifts.paper_scheduler(facts)}{lifts.COMPARE}"
     return Finding(sum(shares.values()), f"{text}{facts.place(*shares)}.", lift, facts.waiter(*shares))
-
-
-def _paper_scheduler(facts: Facts) -> str:
-    """Return advice to use the scheduler of the design's paper; "" if the run did, or if the core has its own."""
-    own = lifts.own_scheduler(facts)
-    is_used = own in ("", facts.info.scheduler) or facts.info.is_machine_code
-    return "" if is_used else f"`--scheduler {own}` is the one of the design's paper; "
 
 
 def _active_set(facts: Facts) -> Finding | None:
