@@ -22,9 +22,10 @@ In Emacs with dape:
   (add-to-list 'dape-configs
     '(rfview modes (prog-mode) command "rfview" command-args ("dap")
              :type "rfview" :request "launch" :program "vectoradd" :design "hrf"))
-launch takes program (a session file, launch file or bundled kernel), design, scheduler, preset, settings
-({"hrf.write_cycles": 2}), stopOnEntry; warps appear as threads; the console takes debugger commands
-(`rfview help commands`)"""
+launch takes program (a session file, launch file, bundled kernel, CUDA program or script, or FILE.cu::KERNEL), args (a
+program's, or ["--grid", "4", "--arg", "n=64"] of a kernel), launch (which of a program's launches), design, scheduler,
+preset, settings ({"hrf.write_cycles": 2}), stopOnEntry; warps appear as threads; the console takes debugger commands
+(`rfview help commands`), also reload, which runs an edited or rebuilt program again"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

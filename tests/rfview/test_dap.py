@@ -31,6 +31,7 @@ from rfview.sessions import Session, Stop, open_session
 from rfview.sessions.reports import held
 from rfview.sessions.why import why
 from tests.conftest import PATIENCE_S
+from tests.two_versions import ARGUMENTS, write
 
 ROOT = Path(__file__).resolve().parents[2]
 RECORDING = ROOT / "sessions" / "recorded" / "first.rfs"
@@ -526,8 +527,48 @@ def test_the_extension_is_one_that_vs_code_takes(tmp_path: Path, capsys: pytest.
     assert ran.stdout.startswith("rfview ")
     debugger, = about["contributes"]["debuggers"]
     known = set(debugger["configurationAttributes"]["launch"]["properties"])
-    assert known == {"program", "design", "scheduler", "preset", "settings", "max_cycles", "stopOnEntry"}
+    assert known == {"program", "args", "launch", "design", "scheduler", "preset", "settings", "max_cycles", "stopOnEntry"}
     assert cli.main(["dap", "--vsix", str(tmp_path)]) == 2 and "is a folder" in capsys.readouterr().err
+
+
+def test_a_kernel_with_its_arguments_is_launched_and_runs_again_after_an_edit(tmp_path: Path) -> None:
+    editor = Editor()
+    try:
+        editor.get("initialize")
+        editor.get("launch", program=f"{write(tmp_path)}::k", args=list(ARGUMENTS), design="stt", settings={"stt.write_cycles": 2})
+        editor.wait("initialized")
+        editor.get("configurationDone")
+        editor.wait("stopped")
+        assert editor.get("stackTrace", threadId=1)["stackFrames"][0]["source"]["name"] == "k.cu"
+        before = editor.get("evaluate", expression="goto end", context="repl")["result"]
+        write(tmp_path, slow=20)
+        assert "edit" in editor.get("evaluate", expression="reload", context="repl")["result"]
+        assert editor.get("evaluate", expression="goto end", context="repl")["result"] != before
+        assert editor.end() == 0
+    finally:
+        editor.kill()
+
+
+@pytest.mark.parametrize(("arguments", "says"), [
+    ({"program": "FILE::k"}, "there is no such file"),
+    ({"program": "FILE::k", "args": ["--grd", "2"]}, "unknown option --grd; did you mean --grid"),
+    ({"program": "FILE::k", "args": ["--help"]}, "--help is not an argument"),
+    ({"program": "FILE::k", "args": "--grid 2"}, "expected a list"),
+    ({"program": "SCRIPT", "args": ["3"]}, "the program made 0 launches"),
+    ({"program": "SCRIPT", "launch": "k:1", "preset": "fermy"}, "fermy"),
+    ({"program": "SCRIPT", "settings": {"kernel.isa": "sm_80"}}, "add --preset ampere"),
+    ({"program": "vectoradd", "args": ["3"]}, "there is no such program"),
+])
+def test_a_launch_of_the_users_own_is_refused_in_one_sentence(arguments: dict[str, Any], says: str, tmp_path: Path) -> None:
+    (tmp_path / "none.py").write_text("print('no launch here')")
+    names = {"FILE::k": f"{tmp_path / 'no.ptx'}::k", "SCRIPT": str(tmp_path / "none.py")}
+    editor = Editor()
+    try:
+        editor.get("initialize")
+        answer = editor.ask("launch", **{**arguments, "program": names.get(arguments["program"], arguments["program"])})
+        assert not answer["success"] and says in answer["message"] and "\n" not in answer["message"], answer
+    finally:
+        editor.kill()
 
 
 def test_a_launch_that_fails_ends_the_run() -> None:

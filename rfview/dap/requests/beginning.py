@@ -5,13 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from rfview.dap import target
 from rfview.dap.arguments import Arguments
 from rfview.dap.conversation import Conversation, Handler, Reply
 from rfview.dap.requests.breakpoints import UNBALANCED
 from rfview.engine import plugin as designs
-from rfview.engine.errors import InputError
 from rfview.sessions.cursor import Stop
-from rfview.sessions.targets import open_session
 
 
 def initialize(conversation: Conversation, arguments: Arguments) -> Reply:
@@ -23,13 +22,10 @@ def initialize(conversation: Conversation, arguments: Arguments) -> Reply:
 
 def launch(conversation: Conversation, arguments: Arguments) -> Reply:
     """Open the session named by `program`; the editor then sends its breakpoints."""
-    program = arguments.text("program", "")
-    if not program:
-        raise InputError('launch: "program" is missing: a session file, a launch file or a bundled kernel\'s name')
     stop_on_entry = arguments.flag("stopOnEntry", True)
-    session = open_session(program, progress=conversation.compiling, **_machine_options(arguments))
+    session = target.opened(arguments, conversation.compiling)
     conversation.stop_on_entry = stop_on_entry
-    conversation.open(session, Path(program).parent)
+    conversation.open(session, Path(arguments.text("program")).parent)
     return Reply(after=lambda: conversation.wire.event("initialized"))
 
 
@@ -67,18 +63,6 @@ def _capabilities() -> dict[str, Any]:
              for stall in designs.stalls().values() if stall.family == "register_file"]
     waits.append({"filter": UNBALANCED, "label": "Warp-cycles or energy do not add up", "default": False})
     return {**{f"supports{name}": True for name in able}, "exceptionBreakpointFilters": waits}
-
-
-def _machine_options(arguments: Arguments) -> dict[str, Any]:
-    """Return the machine requested by a launch, as keyword arguments of open_session."""
-    options: dict[str, Any] = {name: arguments.text(name) for name in ("design", "scheduler", "preset") if name in arguments}
-    if "max_cycles" in arguments:
-        options["max_cycles"] = arguments.number("max_cycles")
-        if options["max_cycles"] < 1:
-            raise InputError("launch: max_cycles: expected a whole number of at least 1")
-    if "settings" in arguments:
-        options["settings"] = arguments.settings("settings")
-    return options
 
 
 HANDLERS: dict[str, Handler] = {
