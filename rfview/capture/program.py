@@ -24,7 +24,7 @@ Report = Callable[[float | None, str], None]
 GRACE_S = 5.0                   # from the chosen launch to the end of a program that is to stop
 PYTHON = Path(__file__).with_name("python")     # holds sitecustomize.py, for each Python that a program starts
 SECTION = struct.Struct("<IIQQQQIIQQ")
-PAST_THE_RUNTIME = re.compile(rb"lib(?:cuda|cublas|cublasLt|curand|cufft|cusparse|cusolver|cudnn|nccl|nvjpeg|npp\w*)\.so")
+PAST_THE_RUNTIME = re.compile(rb"lib(?:cublas|cublasLt|curand|cufft|cusparse|cusolver|cudnn|nccl|nvjpeg|npp\w*)\.so")
 
 
 def run(words: list[str], device: Device, say: Callable[[str], None], report: Report, *, stops: bool = False,

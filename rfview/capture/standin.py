@@ -19,9 +19,11 @@ from rfview.engine.errors import InputError
 
 SOURCES = Path(__file__).parent / "runtime"
 SONAME = "libcudart.so.13"
+DRIVER = "libcuda.so.1"         # a link to the library, for programs that use the driver API
 SUM = "sha256"                  # the file with the library's checksum
 TESTED = 13                     # the CUDA release whose headers and programs the stand-in is tested with
 FLAGS = ("-std=c++17", "-O1", "-fPIC", "-fvisibility=hidden")
+NOT_SUPPORTED = 'extern "C" __attribute__((visibility("default"))) int {0}() {{ return rfview_not_supported("{0}"); }}'
 PER_THREAD = re.compile(r"_pt(?:sz|ds)$")
 DEFINED = re.compile(r"^(?:API\((\w+)\)|API_OTHER\([^,]+, (\w+)\)|(?:IGNORED|WAITS)\((\w+))", re.MULTILINE)
 
@@ -97,9 +99,18 @@ def rest() -> str:
         if base in have:
             lines.append(f'__asm__(".text\\n.globl {name}\\n.type {name},@function\\n{name}: jmp {base}@PLT\\n");')
         else:
-            lines.append(f'extern "C" __attribute__((visibility("default"))) int {name}() '
-                         f'{{ return rfview_not_supported("{name}"); }}')
+            lines.append(NOT_SUPPORTED.format(name))
     return "\n".join(lines) + "\n"
+
+
+def rest_of_driver(headers: Path) -> str:
+    """Return the same for the driver API's functions that cuda.h declares, by the names that programs are linked with."""
+    text = (headers / "cuda.h").read_text(encoding="utf-8", errors="replace")
+    linked = dict(re.findall(r"^#define (cu\w+)\s+(?:__CUDA_API_PT\w+\()?(cu\w+)", text, re.MULTILINE))
+    have = set(re.findall(r"^DRIVER\((\w+)\)", (SOURCES / "driver.cpp").read_text(encoding="utf-8"), re.MULTILINE))
+    declared = set(re.findall(r"^CUresult CUDAAPI\s+(cu\w+)\(", text, re.MULTILINE)) - have
+    names = {linked.get(name, name) for name in declared} - have
+    return "".join(f"{NOT_SUPPORTED.format(name)}\n" for name in sorted(names))
 
 
 def _compile(compiler: str, headers: Path, folder: Path) -> None:
@@ -108,7 +119,7 @@ def _compile(compiler: str, headers: Path, folder: Path) -> None:
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix="cudart-new-", ignore_cleanup_errors=True) as name:
         made = Path(name)
         (made / "messages.h").write_text(cpp_header(), encoding="utf-8")
-        (made / "rest.cpp").write_text(rest(), encoding="utf-8")
+        (made / "rest.cpp").write_text(rest() + rest_of_driver(headers), encoding="utf-8")
         (made / "exports").write_text(f"{SONAME} {{ global: *; }};\n", encoding="utf-8")
         sources = [*sorted(SOURCES.glob("*.cpp")), made / "rest.cpp"]
         links = ("-shared", "-Wl,-z,initfirst", f"-Wl,-soname,{SONAME}", f"-Wl,--version-script={made / 'exports'}")
@@ -122,6 +133,8 @@ def _compile(compiler: str, headers: Path, folder: Path) -> None:
             folder.rename(made / "distrusted")
         folder.mkdir(mode=0o700, exist_ok=True)
         (made / SUM).write_text(hashlib.sha256((made / SONAME).read_bytes()).hexdigest(), encoding="ascii")
+        (made / DRIVER).symlink_to(SONAME)
+        os.replace(made / DRIVER, folder / DRIVER)
         for name in (SONAME, SUM):      # the sum last: it vouches for the library
             (made / name).chmod(0o700)
             with (made / name).open("rb") as file:

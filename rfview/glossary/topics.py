@@ -65,7 +65,8 @@ with empty caches; with --every-cycle --set memory.keep_l2=1 it finds L2 as the 
 Needed: Linux on x86-64, g++ and CUDA's headers, with which the stand-in is built on first use; the program with PTX inside,
 as plain nvcc embeds it (with -gencode ...,code=sm_NN alone, launches run by their values only, with nvdisasm), and, if the
 runtime is linked statically, not stripped. Kernels may be in shared libraries that the program is linked with, also with the
-runtime inside; those that it loads with dlopen have to be linked with nvcc -cudart shared.
+runtime inside; those that it loads with dlopen have to be linked with nvcc -cudart shared. Of CUDA's driver API there is the
+core: modules of PTX or fat binaries, their kernels and variables, memory, launches, streams, events.
 A call that the stand-in does not support prints its name and returns cudaErrorNotSupported."""
 
 EXIT_CODES = """\

@@ -6,6 +6,7 @@ import argparse
 import hashlib
 import json
 import os
+import re
 import shutil
 import signal
 import struct
@@ -21,7 +22,7 @@ from rfview.sessions.commands.table import execute
 
 from rfview.capture import fatbin
 from rfview.capture.program import check, libraries
-from rfview.capture.standin import SONAME, SOURCES, SUM, is_intact, rest
+from rfview.capture.standin import SONAME, SOURCES, SUM, include_folder, is_intact, rest
 from rfview.commands import debug, options
 from rfview.commands.rerun import Rerun
 from rfview.engine.errors import InputError, SassError
@@ -408,3 +409,53 @@ def test_every_name_of_the_runtime_is_there_or_says_that_it_is_not() -> None:
     assert len(names) == len(set(names)) > 400
     assert 'rfview_not_supported("cudaGraphConditionalHandleCreate")' in made and "jmp cudaMemcpyAsync@PLT" in made
     assert "cudaMalloc()" not in made
+
+
+DRIVER_PROGRAM = r"""
+#include <cuda.h>
+#include <dlfcn.h>
+#include <stdio.h>
+#define C(call) do { CUresult is = call; if (is) { const char *text; cuGetErrorString(is, &text); printf("%s: %d %s\n", #call, is, text); return 3; } } while (0)
+int main(int count, char **words) {
+  CUdevice device; CUcontext context; CUmodule module; CUfunction twice; CUdeviceptr x, factor; CUstream stream; size_t size;
+  C(cuInit(0)); C(cuDeviceGet(&device, 0)); C(cuDevicePrimaryCtxRetain(&context, device)); C(cuCtxSetCurrent(context)); C(cuModuleLoad(&module, words[1]));
+  C(cuModuleGetFunction(&twice, module, "twice")); C(cuModuleGetGlobal(&factor, &size, module, "factor"));
+  float h[64], by = 3; int n = 64;
+  for (int k = 0; k < n; k++) h[k] = k;
+  C(cuMemAlloc(&x, sizeof h)); C(cuMemcpyHtoD(x, h, sizeof h)); C(cuStreamCreate(&stream, 0));
+  void *args[] = {&x, &n};
+  C(cuLaunchKernel(twice, 1, 1, 1, 64, 1, 1, 0, stream, args, NULL)); C(cuMemcpyHtoD(factor, &by, size));
+  struct { CUdeviceptr x; int n; } packed = {x, 32}; size_t bytes = sizeof packed;
+  void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &packed, CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes, CU_LAUNCH_PARAM_END};
+  C(cuLaunchKernel(twice, 1, 1, 1, 64, 1, 1, 0, stream, NULL, extra)); C(cuStreamSynchronize(stream)); C(cuMemcpyDtoH(h, x, sizeof h));
+  printf("%g %g %d\n", h[31], h[63], (int)size);
+  if (count > 2) C(cuLinkDestroy(NULL));
+  return cuMemFree(x);
+}
+"""
+
+
+@needs_nvcc
+def test_programs_of_the_driver_api_run_and_what_is_missing_of_it_is_said(tmp_path: Path) -> None:
+    (tmp_path / "k.cu").write_text("__device__ float factor = 2;\n"
+                                   'extern "C" __global__ void twice(float *x, int n) { if (threadIdx.x < n) x[threadIdx.x] *= factor; }\n')
+    (tmp_path / "app.c").write_text(DRIVER_PROGRAM)
+    used = sorted(set(re.findall(r"\bcu[A-Z]\w+", DRIVER_PROGRAM)))
+    headers = include_folder()
+    # cuda.h gives functions the names of their versions
+    text = subprocess.run(["gcc", "-E", "-P", f"-I{headers}", "-include", "cuda.h", "-x", "c", "-"],
+                          input="\n".join(f"NAME {name}" for name in used), capture_output=True, text=True, check=True).stdout
+    (tmp_path / "driver.c").write_text("\n".join(f"int {name}() {{ return 99; }}" for name in re.findall(r"^NAME (\w+)", text, re.MULTILINE)))
+    driver = tmp_path / "libcuda.so.1"
+    subprocess.run(["gcc", "-shared", "-fPIC", tmp_path / "driver.c", f"-Wl,-soname,{driver.name}", "-o", driver], check=True)
+    subprocess.run(["gcc", f"-I{headers}", tmp_path / "app.c", driver, "-o", tmp_path / "app"], check=True)
+    driver.unlink()
+    for form in ("-ptx", "-fatbin"):
+        subprocess.run(["nvcc", form, "-arch=compute_80", tmp_path / "k.cu", "-o", tmp_path / f"k{form}"], check=True)
+        done = rfview("launches", tmp_path / "app", tmp_path / f"k{form}")
+        assert "186 126 4" in done.stdout, done.stdout + done.stderr
+        assert done.returncode == 0 and "2 launches" in done.stdout
+    missing = rfview("launches", tmp_path / "app", tmp_path / "k-ptx", "1")
+    assert "cuLinkDestroy is not supported" in missing.stderr and missing.returncode == 3
+    absent = rfview("launches", tmp_path / "app", tmp_path / "none.ptx")
+    assert "cuModuleLoad(&module, words[1]): 301" in absent.stdout and absent.returncode == 3

@@ -14,10 +14,10 @@ static std::mutex lock_;
 static std::map<const void *, Function> &functions() { static auto *all = new std::map<const void *, Function>; return *all; }
 static std::map<const void *, Variable> &symbols() { static auto *all = new std::map<const void *, Variable>; return *all; }
 
-static int load(Module *module) {
+int load(Module *module) {
   if (module->status >= 0) return module->status;
   LoadResult result = {};
-  int status = ask(Load{(uint32_t)(module->is_parts ? PARTS : FATBIN)}, &result, std::string((const char *)module->data, module->size));
+  int status = ask(Load{module->form}, &result, std::string((const char *)module->data, module->size));
   module->number = result.module;
   return module->status = status;
 }
@@ -50,7 +50,7 @@ static int place(Variable *one) {
   if (int status = load(one->module)) return status;
   SymbolResult result = {};
   if (int status = ask(Symbol{one->module->number}, &result, one->name)) return status;
-  one->address = result.address;
+  one->address = result.address, one->size = one->size ? one->size : result.size;
   is_allocated(result.address, result.size, DEVICE);
   if (one->managed) *one->managed = (void *)one->address;
   return 0;
@@ -60,6 +60,20 @@ Variable *symbol_of(const void *host) {
   std::lock_guard<std::mutex> hold(lock_);
   auto found = symbols().find(host);
   return found == symbols().end() || place(&found->second) ? nullptr : &found->second;
+}
+
+const void *add_function(Module *module, const char *name) {
+  std::lock_guard<std::mutex> hold(lock_);
+  const void *key = new char;
+  functions()[key] = Function{module, name, false, {}, {}};
+  return key;
+}
+
+const void *add_symbol(Module *module, const char *name) {
+  std::lock_guard<std::mutex> hold(lock_);
+  const void *key = new char;
+  symbols()[key] = Variable{module, name, 0, 0, nullptr};
+  return key;
 }
 
 struct Configuration { dim3 grid, block; size_t shared; cudaStream_t stream; };
@@ -119,11 +133,11 @@ API_OTHER(void **, __cudaRegisterFatBinary)(void *wrapper) {
     memcpy(&head, fatbin, sizeof head);
     return head.magic == 0xba55ed50 && head.rest < MAX_MODULE ? head.header + head.rest : sizeof head;
   };
-  if (given->version != 2 || !given->file) return (void **)new Module{given->data, size(given->data), 0, -1, false};
+  if (given->version != 2 || !given->file) return (void **)new Module{given->data, size(given->data), 0, -1, FATBIN};
   std::string *parts = new std::string;  // linked from parts (-rdc=true): these have PTX, the linked result is machine code
   for (uint8_t **one = (uint8_t **)given->file; *one; one++) parts->append((char *)*one, size(*one));
   parts->append((char *)given->data, size(given->data));
-  return (void **)new Module{parts->data(), parts->size(), 0, -1, true};
+  return (void **)new Module{parts->data(), parts->size(), 0, -1, PARTS};
 }
 API_OTHER(void, __cudaRegisterFatBinaryEnd)(void **) {}
 API_OTHER(void, __cudaUnregisterFatBinary)(void **) {}

@@ -22,7 +22,7 @@ struct Module {
   size_t size;
   uint32_t number;
   int status;  // result of loading it; -1: not loaded yet
-  bool is_parts;
+  uint32_t form;
 };
 
 struct Function {
@@ -53,6 +53,9 @@ cudaError_t fail(int status);
 void set_state(cudaError_t error);
 double clock_ms();                       // modelled time of all launches so far
 void advance(uint64_t cycles);
+int load(Module *module);
+const void *add_function(Module *module, const char *name);  // of a module that no code registers; returns what stands for it
+const void *add_symbol(Module *module, const char *name);
 Function *function_of(const void *host);
 Variable *symbol_of(const void *host);
 cudaError_t allocate(void **pointer, size_t size, Kind kind);
