@@ -254,7 +254,7 @@ def arbitrate(sm, rf, spec, rows, insts):
 
 def issue_check(sm, rf, spec, rows, warp, inst):
     """Hold back a long-latency operation while lanes of its destination that it keeps are only in the cache (B2.3)."""
-    if inst.wait_class == WAIT_LONG and np.uint64(rf.holding) & bit64(warp) != 0:
+    if passes_cache(spec, inst) and np.uint64(rf.holding) & bit64(warp) != 0:
         lanes = lanes_of(sm, warp, inst)
         waits = 0
         for row in range(inst.num_dst):
@@ -272,7 +272,7 @@ def on_issue(sm, rf, spec, rows, slot, inst):
     warp = np.int64(sm.inflight[slot].warp)
     if inst.src_mask != 0:
         check_tags(sm, rf, spec, rows, slot, inst)
-    if inst.wait_class != WAIT_LONG:
+    if not passes_cache(spec, inst):
         if inst.num_dst == 0:
             return hooks.on_issue(sm, rf.mrf, spec.mrf, rows, slot, inst)
         return 0
@@ -600,6 +600,12 @@ def results_due(sm, warp):
                 return np.int64(flight.code)
             return np.int64(WAIT if flight.unit == UNIT_SP else SHORT_SCOREBOARD)
     return np.int64(0)
+
+
+@device
+def passes_cache(spec, inst):
+    """Return whether an operation's results go past the cache as it takes long; not with allocate = all (section 3.1)."""
+    return inst.wait_class == WAIT_LONG and spec.allocate == SHORT
 
 
 @device

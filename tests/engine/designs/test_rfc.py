@@ -465,6 +465,19 @@ def test_with_allocate_all_a_loads_result_is_allocated_too() -> None:
         assert (counts["rfc_reads"], counts["rfc_bypasses"]) == (hits, past), allocate
 
 
+def test_with_allocate_all_a_load_overwrites_its_destinations_entry_in_place() -> None:
+    """B2.1: R5 stays the oldest entry while the load is under way, and keeps the lanes that the load does not write."""
+    program = Assembly().mov(5, 1).sreg(1, isa.SREG_LANEID)
+    program.emit(isa.OP_AND32, "and.b32 R2, R1, 1", dst=(2,), src={0: 1}, imm={2: 1}).setp_lt(0, 2, 1)
+    program.ld(5, guard=0).mov(3, 3).add(7, 5, imm=0).exit()
+    m = machine(program, data=[77], design="rfc[allocate=all,liveness=0]", scheduler="gto").run()
+    issued, added = issue_cycle(m, "ld."), issue_cycle(m, "add.u32 R7")
+    assert "rfc_flush" not in m.states() and m.count("rfc_removals") == m.count("rfc_overtaken") == 0
+    assert m.count("rf_writes") == 1, "R7, after the exit"
+    assert entries(m.snapshots[issued + 1]) == [5, 1, 2] and entries(m.snapshots[added]) == [5, 1, 2, 3]
+    assert m.count("rfc_overwrites") == 1 and m.register(0, 5, at=added).tolist() == [77, 1] * 16
+
+
 def test_energy_over_stt_takes_its_table() -> None:
     m = machine(Assembly().mov(1, 1).add(2, 1, 3).exit(), design="rfc[main=stt]").run()
     counts, energy = m.simulator.counts(), m.simulator.energy()
