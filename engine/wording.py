@@ -66,6 +66,15 @@ def suggest(name: str, names: Iterable[object]) -> str:
     return f"; did you mean {', '.join(close[:3])}?" if close else ""
 
 
+def known_words(words: Sequence[str], known: Iterable[str]) -> list[str]:
+    """Return a program's words, which are all known; ends it with a sentence about the first that is not."""
+    names = list(known)
+    for word in words:
+        if word not in names:
+            raise SystemExit(f"{word}: no such name{suggest(word, names) or '; expected one of ' + ', '.join(names)}")
+    return list(words)
+
+
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """Return ' (did you mean X?)' if a known word is similar, else ''."""
     near = difflib.get_close_matches(word, list(known), n=1)

@@ -19,6 +19,7 @@ import numpy as np
 from rfview.engine import kernels
 from rfview.engine.launch import LaunchSpec, load_launch_file
 from rfview.engine.sass.load import listing_of_ptx
+from rfview.engine.wording import known_words
 
 LISTED = (75, 80, 90)      # architectures whose machine code the bundled kernels have
 NVCC = ("nvcc", "-ptx", "-arch=compute_75", "-O3", "-lineinfo")
@@ -82,7 +83,7 @@ def without_expectations(file: Path) -> Path:
 
 if __name__ == "__main__":
     given = [word for word in sys.argv[1:] if word != "--listings"]
-    for kernel in given or kernels.names():
+    for kernel in known_words(given, kernels.names()) or kernels.names():
         if "--listings" not in sys.argv:
             make(kernel)
         make_listings(kernel)

@@ -16,8 +16,10 @@ BUNDLED_CYCLES, CHUNK_CYCLES = 16_384, 1024
 def main(names: Sequence[str]) -> int:
     """Record the recordings named, or all: the one that plain `rfview` shows, and the runs of the guided tours."""
     from rfview import cli
+    from rfview.engine.wording import known_words
     from rfview.learn.tours import TOURS
 
+    known_words(names, ["bundled", *TOURS])
     # in place of the level for recording while a machine runs: these are compressed once and installed often
     streams.FAST = zstandard.ZstdCompressionParameters.from_level(19)
     if not names or "bundled" in names:

@@ -22,6 +22,7 @@ import numpy as np
 from rfview.engine import kernels
 from rfview.engine.kernels.make import without_expectations
 from rfview.engine.launch import LaunchSpec, load_launch_file
+from rfview.engine.wording import known_words
 
 FOLDER = Path(__file__).parent
 FLAGS = {
@@ -158,6 +159,6 @@ def make_register_table() -> None:
 
 
 if __name__ == "__main__":
-    for each in sys.argv[1:] or CASES:
+    for each in known_words(sys.argv[1:], CASES) or CASES:
         make(each)
     make_register_table()

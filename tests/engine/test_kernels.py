@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from fractions import Fraction
 from math import erf, exp, log, sqrt
 
@@ -14,6 +16,7 @@ from rfview.engine.kernels.make import expected, reference_module
 from rfview.engine.kernels.rounding import fma32, fma64
 from rfview.engine.launch import LaunchError, load_launch_file
 from rfview.engine.simulator import Simulator
+from tests.test_house import REPOSITORY
 
 NAMES = kernels.names()
 MAX_THREADS, MAX_CTAS = 1536, 8  # of one SM in the fermi preset
@@ -176,3 +179,9 @@ def test_fma32_rounds_once():
 def test_fma64_rounds_once():
     x = np.array([1 + 2.0**-52])
     assert fma64(x, x, -(x * x))[0] == 2.0**-104
+
+
+@pytest.mark.parametrize("module", ["rfview.engine.kernels.make", "rfview.learn.make", "tests.corpus.make"])
+def test_what_regenerates_files_refuses_a_name_that_it_does_not_know(module: str) -> None:
+    done = subprocess.run([sys.executable, "-m", module, "no_such_one"], cwd=REPOSITORY, capture_output=True, text=True)
+    assert done.returncode == 1 and done.stderr.startswith("no_such_one: no such name") and done.stderr.count("\n") == 1
