@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from rfview.sessions.session import Session
 
 
-
 def render_text(session: Session, width: int = 120, height: int = 40, *, ascii_only: bool = False, warp: int = 0) -> str:
     """Return the main screen at the session's cursor as plain text; needs no terminal and no Textual.
 

@@ -71,6 +71,7 @@ INTERNAL_ERROR = 70  # sysexits' EX_SOFTWARE
 class UsageError(RfviewError):
     """An invalid command line (exit code 2)."""
 
+
 # commands that open recordings, and so take --limit
 READ_RECORDINGS = frozenset({"assert", "check", "compare", "dap", "debug", "export", "image", "info", "lines", "mcp",
                              "record", "relief", "replay", "script"})

@@ -119,7 +119,6 @@ class CheckedSimulator(Checking):
         extern.link(stage(), self.sm, jit.record(jit.key_dtype()), self.rows, self.insts, self.arena, self.regions,
                     journal.log[0], journal.mem_index, is_usual=False)
 
-
     def run(self, marks: list[Checkpoint] | None = None) -> None:
         """Run to the end; machine code on the sub-core is watched for hazards. Raises KernelFault."""
         if not self.is_code:

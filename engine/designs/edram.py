@@ -626,6 +626,7 @@ PANELS = (
 
 # explains refusals, on the host, never compiled
 
+
 def why(trail: Trail, moment: Moment, rf: Any, refusal: Refusal) -> bool:
     """Explain an access refused for a refresh."""
     bank = refusal.bank
@@ -646,6 +647,7 @@ def why(trail: Trail, moment: Moment, rf: Any, refusal: Refusal) -> bool:
     relief = {"edram.node": 22} if node != 22 else {}
     trail.end("eDRAM bank", f"eDRAM bank {bank}: every row is refreshed each {cycles:,} cycles", relief)
     return True
+
 
 def holder(at: Columns, refused: Refused) -> Access | None:
     """A refresh is held by the instruction that wrote the row's register, whose value it keeps."""

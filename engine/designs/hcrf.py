@@ -666,6 +666,7 @@ def _transfer(trail: Trail, moment: Moment, rf: Any, refusal: Refusal) -> None:
         )
         trail.end("hybrid cells", f"hybrid cells of pair {pair} in bank {bank}, in access", RELIEF)
 
+
 def holder(at: Columns, refused: Refused) -> Access | None:
     """An X-Transfer is made for the register that will be written to SRAM after it: that one holds the pair."""
     if refused.name != "x_transfer":

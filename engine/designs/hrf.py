@@ -995,6 +995,7 @@ def _queue(trail: Trail, moment: Moment, rf: Any, refusal: Refusal) -> None:
         trail.bank_link(moment, bank, refusal.code, "STT write")
     trail.end("STT bank", f"STT-RAM bank {bank}, one write in {plural(cycles, 'cycle')}", {"hrf.write_cycles": 1})
 
+
 def holder(at: Columns, refused: Refused) -> Access | None:
     """A drain waits for the entry that its STT bank writes next; a write port, for the result that had it last."""
     rows = refused.rows
@@ -1022,6 +1023,7 @@ def _entry(at: Columns, rows: Any, buffers: Any, index: Any, is_there: Any) -> A
     reg = at.rf("buffer[*].reg").reshape(-1, 2, ENTRIES)[rows, index, np.minimum(place, ENTRIES - 1)]
     return Access(np.where(is_there, buffers["owner"][each, index].astype(np.int64), -1),
                   np.where(is_there, reg.astype(np.int64), -1))
+
 
 def floors(counts: Any, values: Any, config: Any) -> list[tuple[str, int, str]]:
     """Return what the STT banks need at least: one write at a time each, and `read_ports` reads a cycle.

@@ -738,6 +738,7 @@ def _more_banks(trail: Trail) -> dict[str, int]:
     banks, rows = trail.value("sm.num_banks", 16), trail.value("sm.rows_per_bank", 128)
     return {"sm.num_banks": min(32, banks * 2), "sm.rows_per_bank": max(1, rows * banks // min(32, banks * 2))}
 
+
 def holder(at: Columns, refused: Refused) -> Access | None:
     """A tape shifts for the head of its bank's queue, a read or its write buffer's oldest entry; so does a full one."""
     rows, bank = refused.rows, np.clip(refused.bank, 0, MAX_BANKS - 1)
@@ -753,6 +754,7 @@ def holder(at: Columns, refused: Refused) -> Access | None:
     known = refused.bank >= 0
     return Access(np.where(known, owner, -1), np.where(known, what, -1), ~(is_there & (owner == warp) & (what == reg)))
 
+
 def floors(counts: Any, values: Any, config: Any) -> list[tuple[str, int, str]]:
     """Return what the places need at least: a bank holds one while it serves an access, and while its tape moves to it.
 
@@ -765,6 +767,7 @@ def floors(counts: Any, values: Any, config: Any) -> list[tuple[str, int, str]]:
     moves = -(-counts.get("shifts", 0) // int(values["racetrack.shift_steps"])) * int(values["racetrack.shift_cycles"])
     return [("bank places", (accesses + moves) // limit,
              f"{accesses:,} accesses and {moves:,} cycles of shifting, {plural(limit, 'bank')} at once")]
+
 
 def lifts(values: Any, config: Any) -> dict[str, str]:
     """Return what shortens waits: registers nearer to each other, more places, or longer write buffers."""

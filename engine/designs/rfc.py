@@ -962,6 +962,7 @@ PANELS = (
 
 # explains refusals, on the host, never compiled
 
+
 def why(trail: Trail, moment: Moment, rf: Any, refusal: Refusal) -> bool:
     """Explain a write-back to the main register file, or results competing for the cache's write port."""
     name = moment.name(refusal.code)
@@ -1037,7 +1038,7 @@ def _flush(trail: Trail, moment: Moment, rf: Any, refusal: Refusal) -> None:
         )
     inner = "main register file" if len(moment.info.design_spec.chain) > 1 else "register file"
     if int(rf["out_cycle"]) != moment.ran and own:
-        bank = _bank_of(trail, moment, warp, int(rf["entry"][warp][own[0]]["reg"]))
+        bank = _bank_of(moment, warp, int(rf["entry"][warp][own[0]]["reg"]))
         if moment.bank(bank, "until_cycle") > moment.ran or moment.bank(bank, "written"):
             code = 10 if moment.bank(bank, "until_cycle") <= moment.ran else moment.bank(bank, "busy_code")
             trail.refused(moment, replace(refusal, kind="write", code=code, warp=warp, reg=-1, bank=bank, flight=None))
@@ -1047,10 +1048,11 @@ def _flush(trail: Trail, moment: Moment, rf: Any, refusal: Refusal) -> None:
     )
 
 
-def _bank_of(trail: Trail, moment: Moment, warp: int, reg: int) -> int:
+def _bank_of(moment: Moment, warp: int, reg: int) -> int:
     """Return the main file's bank of a register, under the configured mapping."""
     slot = moment.warp(warp, "reg_base") + reg
     return int(registers.interleaved(moment.config["mapping"], slot, warp, reg)) % moment.num_banks
+
 
 def holder(at: Columns, refused: Refused) -> Access | None:
     """A flush is held by the entry that left the cache in this cycle; a result, by the one that took the write port."""
@@ -1065,12 +1067,14 @@ def holder(at: Columns, refused: Refused) -> Access | None:
                       np.where(taken, at.rf("write_reg")[rows].astype(np.int64), -1))
     return None
 
+
 def floors(counts: Any, values: Any, config: Any) -> list[tuple[str, int, str]]:
     """Return what the cache's write port needs at least; a sub-core has none (B12.8)."""
     if str(values.get("sm.core", "")) == "subcore":
         return []
     writes, ports = counts.get("rfc_writes", 0), int(values["rfc.write_ports"])
     return [("write port of the cache", -(-writes // ports), f"{writes:,} results, {ports} a cycle")]
+
 
 def lifts(values: Any, config: Any) -> dict[str, str]:
     """Return what shortens bank_conflict, which is mostly results that wait for the cache's write port."""

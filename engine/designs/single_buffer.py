@@ -309,6 +309,7 @@ PANELS = (
 
 # explains refusals, on the host, never compiled
 
+
 def why(trail: Trail, moment: Moment, rf: Any, refusal: Refusal) -> bool:
     """Explain a full buffer, or a bank that is writing one of its entries."""
     cycles = trail.value("single_buffer.write_cycles", 4)
@@ -356,6 +357,7 @@ def why(trail: Trail, moment: Moment, rf: Any, refusal: Refusal) -> bool:
         return True
     return False
 
+
 def holder(at: Columns, refused: Refused) -> Access | None:
     """A full buffer waits for its oldest entry, a busy bank for the entry that it writes."""
     rows = refused.rows
@@ -368,6 +370,7 @@ def holder(at: Columns, refused: Refused) -> Access | None:
         index, is_there = writing.argmax(axis=1), writing.any(axis=1)
     each = np.arange(len(rows))
     return Access(np.where(is_there, entry["warp"][each, index], -1), np.where(is_there, entry["reg"][each, index], -1))
+
 
 def floors(counts: Any, values: Any, config: Any) -> list[tuple[str, int, str]]:
     """Return what the STT banks need at least: a bank reads one row a cycle, and nothing while it writes."""

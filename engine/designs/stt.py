@@ -114,6 +114,7 @@ def why(trail: Trail, moment: Moment, rf: Any, refusal: Refusal) -> bool:
         return True
     return False
 
+
 def holder(at: Columns, refused: Refused) -> Access | None:
     """A frozen pipeline waits for the write that froze it: the last one, since none is accepted in between."""
     if refused.name != "stt_write" or refused.kind == "read":
@@ -122,6 +123,7 @@ def holder(at: Columns, refused: Refused) -> Access | None:
     is_busy = (refused.bank >= 0) & (at.sm("bank[*].until_cycle")[refused.rows, bank] > at.ran[refused.rows])
     froze = at.last_write(refused.rows)
     return Access(np.where(is_busy, -1, froze.warp), froze.reg)      # a busy bank itself says whose write it is
+
 
 def floors(counts: Any, values: Any, config: Any) -> list[tuple[str, int, str]]:
     """Return what the banks need at least: with stall = bank, a bank does nothing else while it writes."""

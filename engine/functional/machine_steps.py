@@ -57,7 +57,6 @@ def perform_step(sm, key, rows, insts, arena, regions, log, mem_index, warp, pc,
     return write_results(sm, rows, inst, warp, lanes, result_row)
 
 
-
 @device
 def gives_rows(inst):
     """Return whether an instruction writes exactly the rows of its results, and these are consecutive registers."""
@@ -73,7 +72,6 @@ def write_results(sm, rows, inst, warp, lanes, result_row):
     if inst.dst_uniform != 0:
         return write_uniform(sm, rows, inst, warp, lanes, result_row)
     return write_registers(sm, rows, inst, warp, lanes, result_row)
-
 
 
 @device

@@ -16,7 +16,6 @@ from rfview.engine.launch.table import LaunchError
 from rfview.engine.program import MAX_PARAM_BYTES
 
 
-
 class ParamDecl(Protocol):
     """One .param of a kernel as its PTX declares it: type such as 'u64', 'f32', 'b8'; sizes in bytes."""
 

@@ -11,6 +11,7 @@ import numpy as np
 from rfview.engine.launch.pointers import Pointer
 from rfview.engine.textures import Texture
 
+
 @dataclass(frozen=True)
 class Arg:
     """One kernel argument.

@@ -12,7 +12,6 @@ from rfview.engine.papers.lab import Lab, mean, of_claim
 PRESET = "gebhart"
 
 
-
 def values(lab: Lab, claim: str, *, over_reads: int | None = None, short: bool = False, category: str = "") -> Number:
     """Return the percentage of values read once, more than `over_reads` times, or once within three instructions.
 

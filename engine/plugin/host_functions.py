@@ -37,7 +37,6 @@ def call(module: ModuleType, name: str, *arguments: Any, passing: tuple[type[Exc
         raise InputError(f"{whose(module)}, {name}: {type(error).__name__}: {error}{hint}{where}") from None
 
 
-
 def whose(module: ModuleType) -> str:
     """Return what a message calls a module: a design, or the module of its lens."""
     return f"design {module.DESIGN.name}" if hasattr(module, "DESIGN") else f"lens {module.__name__}"

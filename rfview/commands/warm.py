@@ -17,6 +17,7 @@ from rfview.commands import progress
 
 SUBCORE_PRESET = "ampere"       # the code is that of every preset with sub-cores
 
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     parser.add_argument("designs", nargs="*", metavar="DESIGN", help="designs to compile (default: all)")

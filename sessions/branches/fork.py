@@ -187,7 +187,6 @@ def _bits(key: str, value: Any) -> int:
     return number & 0xFFFFFFFF
 
 
-
 def machine_at(timeline: Timeline, cycle: int, settings: dict[str, Any],
                 progress: CycleProgress | None, compiling: Progress | None = None) -> tuple[Simulator, list[Change]]:
     """Return a separate simulator at a cycle of the timeline with the settings applied, and what they changed."""

@@ -10,6 +10,7 @@ from rfview.engine.plugin.explaining import Refusal
 from rfview.sessions.machine import Machine
 from rfview.sessions.why.trail import Trail
 
+
 def more_banks(trail: Trail) -> dict[str, Any]:
     """Return the settings for twice as many register banks, each of half the size and with two ports."""
     banks, rows = trail.value("sm.num_banks", 16), trail.value("sm.rows_per_bank", 64)

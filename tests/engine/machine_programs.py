@@ -24,6 +24,7 @@ MEMORY = {isa.OP_LD: MEM_LOAD, isa.OP_ST: MEM_STORE, isa.OP_ATOM: MEM_ATOMIC, is
 plain_only = pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") != "1", reason="runs as plain Python")
 PT, NOT_PT = (NO_PRED, 1), (NO_PRED, 0)      # predicate sources; others are (number, negated)
 
+
 def r(number: int) -> tuple[str, int]:
     """A register as a source."""
     return "src_mask", number

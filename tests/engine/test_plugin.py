@@ -71,6 +71,7 @@ designs.add("skeleton", plugin_skeleton)
 print(json.dumps(checksum(run(sys.argv[1]))))
 """
 
+
 def load(name: str, path: str | Path) -> ModuleType:
     """Import a design file by its path."""
     spec = importlib.util.spec_from_file_location(f"copied_{name}", path)
@@ -330,7 +331,6 @@ UNSEEN = "    port = sm.bank[0]\n    if sm.cycle > 3:\n        port = sm.bank[1]
 @pytest.mark.skipif(WITHOUT_JIT, reason="needs the compiler's error")
 def test_a_compiler_error_that_the_check_cannot_foresee_is_explained(tmp_path: Path) -> None:
     import numba
-
 
     found = slipped(tmp_path, "    return STT_WRITE if rf.frozen_until_cycle > sm.cycle else 0\n", UNSEEN)
     found.np = np  # type: ignore[attr-defined]

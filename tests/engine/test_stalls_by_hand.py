@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from rfview.engine import isa
+from rfview.engine.machine.schedulers import SCHEDULERS
 from rfview.engine.state import EXECUTE
 from tests.harness import Assembly, Machine
 
@@ -206,7 +207,7 @@ def test_guarded_write_keeps_the_other_lanes(design: str) -> None:
     assert Machine(program, design=design).run().register(0, 1).tolist() == [9, 7] * 16
 
 
-@pytest.mark.parametrize("scheduler", ["lrr", "gto", "two_level", "switch_on_stall"])
+@pytest.mark.parametrize("scheduler", SCHEDULERS)
 def test_many_warps_at_a_barrier_end(scheduler: str) -> None:
     # B2: 8 active of 32 warps in one CTA must all reach the barrier
     settings: dict[str, Any] = {"sm.num_schedulers": 1, "scheduler.active_set": 8}

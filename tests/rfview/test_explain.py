@@ -24,6 +24,7 @@ from rfview.widgets.keyed import HELP, Keyed
 from tests.rfview.fakes import make_info
 from tests.rfview.pilots import Driven, drive
 
+
 def test_every_state_has_a_source_a_colour_and_a_meaning() -> None:
     for stall in stalls.STALLS:
         assert stall.source and stall.meaning and stall.name in palette.STATES, stall.name

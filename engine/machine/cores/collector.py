@@ -25,7 +25,7 @@ def cycle(sm, rf, spec, key, rows, insts, arena, regions, log, mem_index):
         sm.undecided = np.uint64(sm.unfinished)
     completion.complete(sm, rf, spec, rows, insts)
     write_back.write_back(sm, rf, spec, rows, insts, freeze)
-    memory.advance(sm, key, insts)
+    memory.advance(sm, insts)
     if freeze == 0:
         if sm.late != 0:
             collectors.take_late_operands(sm)

@@ -225,7 +225,7 @@ def count_access(sm, inst):
 
 
 @device
-def advance(sm, key, insts):
+def advance(sm, insts):
     """Handle one line or shared-memory pass of the instruction in LD/ST, and release it after the last."""
     if sm.ldst_head == NONE8:
         return 0

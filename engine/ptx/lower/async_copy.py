@@ -10,6 +10,7 @@ from rfview.engine.ptx.lower.memory import set_address, shift_address
 from rfview.engine.ptx.lower.steps import Steps
 from rfview.engine.ptx.parse.syntax import Instruction, Name, Number, Operand
 
+
 def lower_async_copy(low: Lowering, statement: Instruction) -> None:
     """Lower `cp.async [shared], [global], size {, source size}`; bytes beyond the source size become 0."""
     operands = statement.operands

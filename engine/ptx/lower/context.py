@@ -20,6 +20,7 @@ from rfview.engine.ptx.parse.syntax import (Address, Function, Group, Instructio
                                             Pair, SyntaxModule, Vector)
 from rfview.engine.ptx.virtual import NONE, Variables, VirtualInst
 
+
 class CallsAgain(Exception):
     """A pointer may call a function that is being inlined: the kernel must be lowered with a stack for the function."""
 

@@ -13,6 +13,7 @@ from rfview.engine.ptx.lower.steps import Steps
 from rfview.engine.ptx.lower.tensor import SEGMENTS_OF_4, lower_tensor, tile_of
 from rfview.engine.ptx.parse.syntax import Instruction, Name, Number, Operand, Vector
 
+
 def lower_sparse(low: Lowering, statement: Instruction) -> None:
     """Lower mma.sp{::ordered_metadata}.sync.aligned.m16n8kK.row.col: D, A, B, C, metadata, selector."""
     opcode = "mma." + statement.opcode.split(".", 2)[2]

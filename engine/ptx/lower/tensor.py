@@ -78,6 +78,7 @@ class _Lanes(Steps):
         self.group = self.value("shr.u32", self.lane, 2)
         self.four = self.value("and.b32", self.lane, 3)
 
+
 class _Product(_Lanes):
     """D = A B + C."""
 

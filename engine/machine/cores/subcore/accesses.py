@@ -59,7 +59,7 @@ def enter_queue(sm, rf, spec, rows, insts, arena, sub, number, slot):
     sub.queue[sub.queued] = slot + 1
     sub.queued += 1
     if inst.memory_kind == MEM_NONE:
-        return values.compute(sm, rf, spec, rows, insts, arena, slot)
+        return values.compute(sm, rf, rows, insts, arena, slot)
     if is_of_texture_unit(inst):
         return fetch_scalars(sm, rows, arena, inst, np.int64(flight.warp), latch_row(sm, number, latch))
     return capture(sm, rf, rows, insts, arena, slot, latch_row(sm, number, latch))
@@ -85,7 +85,7 @@ def advance(sm, rf, spec, key, rows, insts, arena, regions, log, mem_index):
     if sm.ldst_head == NONE8 and rf.core.free_cycle <= sm.cycle:
         grant(sm, rf, spec, key, rows, insts, arena, regions, log, mem_index)
     if sm.ldst_head != NONE8:
-        send_lines(sm, rf, spec, rows, insts)
+        send_lines(sm, rf, spec, insts)
 
 
 @device
@@ -100,7 +100,7 @@ def start(sm, rf, spec, key, rows, insts, arena, regions, log, mem_index, sub, u
         return 0
     inst = insts[flight.pc]
     if inst.memory_kind == MEM_NONE:
-        values.compute(sm, rf, spec, rows, insts, arena, slot)
+        values.compute(sm, rf, rows, insts, arena, slot)
     elif sm.ldst_head != NONE8:
         return 0
     elif flight.mask != 0:
@@ -146,13 +146,13 @@ def grant(sm, rf, spec, key, rows, insts, arena, regions, log, mem_index):
         if max(ready, np.int64(sub.left_cycle) + spec.core.interval[kind]) <= sm.cycle:
             rf.core.turn = (number + 1) % NUM_SUBCORES
             rf.core.free_cycle = sm.cycle + spec.core.grant_cycles
-            leave(sm, rf, spec, key, rows, insts, arena, regions, log, mem_index, sub, number, slot)
+            leave(sm, rf, key, rows, insts, arena, regions, log, mem_index, sub, number, slot)
             return 0
     return 0
 
 
 @device
-def leave(sm, rf, spec, key, rows, insts, arena, regions, log, mem_index, sub, number, slot):
+def leave(sm, rf, key, rows, insts, arena, regions, log, mem_index, sub, number, slot):
     """Take an access from its queue and perform it: its operands are read, its credit is free."""
     flight = sm.inflight[slot]
     inst = insts[flight.pc]
@@ -227,7 +227,7 @@ def perform(sm, key, rows, inst, arena, regions, log, mem_index, slot, first_row
 
 
 @device
-def send_lines(sm, rf, spec, rows, insts):
+def send_lines(sm, rf, spec, insts):
     """Send the lines of the access in the memory pipeline: at first those of a coalesced one, then one per cycle."""
     slot = np.int64(sm.ldst_head)
     flight = sm.inflight[slot]

@@ -71,10 +71,10 @@ def allocate(sm, rf, spec, rows, insts, arena, number):
     sub.allocate = 0
     sub.allocated = slot + 1
     if spec.core.late_wide >> np.int64(inst.latency_class) & 1 == 0:
-        values.compute(sm, rf, spec, rows, insts, arena, slot)
+        values.compute(sm, rf, rows, insts, arena, slot)
     update_cache(spec, sub, inst, np.int64(flight.warp))
     results.release(sm, rf, inst, slot, results.READ_SHIFT)
-    return results.book(sm, rf, spec, sub, inst, slot)
+    return results.book(sm, spec, sub, inst, slot)
 
 
 @device

@@ -171,7 +171,7 @@ def note_write_port(sm, bank, slot):
 
 
 @device
-def book(sm, rf, spec, sub, inst, slot):
+def book(sm, spec, sub, inst, slot):
     """Send an instruction of fixed latency on from Allocate: when its result can be read, and when it is written."""
     flight = sm.inflight[slot]
     latency = max(np.int64(1), np.int64(spec.core.latency[inst.latency_class]))
@@ -232,7 +232,7 @@ def move_on(sm, rf, spec, rows, insts, arena, slot):
     if spec.core.unit[inst.latency_class] == UNIT_NONE:
         writes = flight.unwritten != 0
         if spec.core.late_wide >> np.int64(inst.latency_class) & 1:
-            compute(sm, rf, spec, rows, insts, arena, slot)
+            compute(sm, rf, rows, insts, arena, slot)
         show_results(sm, rf, rows, inst, slot)
         release(sm, rf, inst, slot, WRITE_SHIFT)        # FP64 of sm_80 has a fixed latency, and counters (B11.4)
         return wait_until(sm, slot, sm.cycle + flight.transactions) if writes else free_inflight(sm, slot)

@@ -50,7 +50,7 @@ def gather(sm, rf, rows, insts, arena, slot, first_row):
 
 
 @device
-def compute(sm, rf, spec, rows, insts, arena, slot):
+def compute(sm, rf, rows, insts, arena, slot):
     """Compute an instruction that accesses no memory: its results are in its result rows and in `pval`."""
     flight = sm.inflight[slot]
     inst = insts[flight.pc]
