@@ -16,6 +16,7 @@ KINDS = {
     "c": ("R", "UR", "c", "n", "f", "s"),
     "p": ("P", "UP"),                               # predicate read
     "r": ("R",),                                    # a register that is no uniform one
+    "v": ("R", "UR", "c"),                          # a source that is no number
     "u": ("UR",),                                   # a uniform register
     "m": ("m", "c"),                                # address; of LDC, in a constant bank
     "n": ("n",),                                    # number

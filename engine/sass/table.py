@@ -48,7 +48,7 @@ ROWS = (
     Row("CS2R CS2UR", "32", "d w", moves.special_register),
 
     Row("IADD3", "X 64", "d q? q? a b c p? p?", integers.add),
-    Row("IADD VIADD", "X 64 16x2 U8x4", "d q? a b p?", integers.add),
+    Row("IADD VIADD", "X 64 16x2 U8x4 S32 ISAT", "d q? a b p?", integers.add),
     Row("IMAD", "WIDE HI X U32 S32 MOV SHL IADD", "d q? a b c p?", integers.multiply),
     Row("LEA", "HI X SX32", "d q? a b c? n p?", integers.scaled_add),
     Row("IMNMX VIMNMX", PACKED + " U64 S64", "q? q? d q? q? a b p p?", integers.extreme),
@@ -98,7 +98,7 @@ ROWS = (
     Row("HSETP2", COMPARE + "FTZ BF16_V2", "q q a b p?", predicates.compare_halves),
     Row("FSET", COMPARE + "BF FTZ", "d a b p?", predicates.set_float),
     Row("HSET2", COMPARE + "BF FTZ BF16_V2", "d a b p?", predicates.set_halves),
-    Row("PLOP3", "LUT", "q q p? p? p? r? r? r? n n?", predicates.logic),
+    Row("PLOP3", "LUT", "q q p? p? p? v? v? v? n n?", predicates.logic),
     Row("P2R P2UR", "B0 B1 B2 B3", "d w a b", predicates.to_register),
     Row("R2P R2UP", "B0 B1 B2 B3", "w a b", predicates.from_register),
 

@@ -167,7 +167,7 @@ def half_extreme(form: Form, draft: Draft) -> None:
 def half_to_float(form: Form, draft: Draft) -> None:
     """HADD2.F32 d, -RZ, x, or d, x, -RZ: a half as a float."""
     zeros = [operand for operand in (form.a, form.b) if is_zero(operand) and operand.sign == "-"]
-    if form.base != "HADD2" or not zeros or form.has("SAT"):
+    if form.base != "HADD2" or not zeros:
         raise NotExecuted("but as HADD2.F32 with -RZ")
     draft.be(isa.OP_CVT, isa.T_F32 | isa.T_F16 << 8, flags_of(form))
     draft.source(0, form.b if zeros[0] is form.a else form.a, "h2")

@@ -27,8 +27,10 @@ def writes_carry(form: Form) -> bool:
 
 
 def add(form: Form, draft: Draft) -> None:
-    """IADD3, IADD, VIADD, with .64, and with .X carries in."""
+    """IADD3, IADD, VIADD, with .64, and with .X carries in; .S32.ISAT is limited to 32 bits."""
     terms = [form.a, form.b, *form.all("c")]
+    if form.has("ISAT"):
+        return limited_sum(form, draft)
     if form.has(*ELEMENTS):
         return packed_sum(form, draft)
     if form.has("X") or form.has("64") or writes_carry(form):
@@ -43,6 +45,18 @@ def add(form: Form, draft: Draft) -> None:
         return move_of(form, draft, terms[0])
     add_two(form, draft, *terms)
     return None
+
+
+def limited_sum(form: Form, draft: Draft) -> None:
+    """VIADD.S32.ISAT."""
+    first, second = (form.b, form.a) if form.a.sign == "-" else (form.a, form.b)
+    if not form.has("S32") or first.sign or writes_carry(form):
+        raise NotExecuted("but as .S32.ISAT with one negated operand")
+    is_difference = second.sign == "-" and second.kind != "n"
+    draft.be(isa.OP_INT, (isa.INT_SUB if is_difference else isa.INT_ADD) | isa.T_S32 << 8, isa.FLAG_SAT)
+    draft.source(0, first)
+    draft.source(1, replace(second, sign="") if is_difference else second)
+    draft.result(form.d)
 
 
 def packed_sum(form: Form, draft: Draft) -> None:

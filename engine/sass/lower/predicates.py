@@ -116,7 +116,7 @@ def logic(form: Form, draft: Draft) -> None:
     first, second = [*(operand.number or 0 for operand in form.all("n")), 0][:2]
     if not (0 <= first < 256 and 0 <= second < 256):
         raise NotExecuted(f"with tables {first:#x}, {second:#x}")
-    if form.one("r") is not None:
+    if form.one("v") is not None:
         return logic_of_signs(form, draft, first)
     draft.be(isa.OP_PLOP3, first | second << 8)
     for k, predicate in enumerate(form.all("p")):
@@ -126,7 +126,7 @@ def logic(form: Form, draft: Draft) -> None:
 
 def logic_of_signs(form: Form, draft: Draft, table: int) -> None:
     """PLOP3 with R1.SIGN and the like: sums with saturation."""
-    operands = form.all("r")
+    operands = form.all("v")
     if len(operands) != 3 or form.all("q")[1].number is not None or any(operand.parts != ("SIGN",) for operand in operands):
         raise NotExecuted("with these operands")
     draft.be(isa.OP_LOP3_P, table | isa.LOP3_SIGN)
