@@ -30,6 +30,7 @@ from rfview.dap.wire import Wire
 from rfview.sessions import Session, Stop, open_session
 from rfview.sessions.reports import held
 from rfview.sessions.why import why
+from tests.capture.test_programs import has_nvdisasm
 from tests.conftest import PATIENCE_S
 from tests.two_versions import ARGUMENTS, write
 
@@ -556,7 +557,8 @@ def test_a_kernel_with_its_arguments_is_launched_and_runs_again_after_an_edit(tm
     ({"program": "FILE::k", "args": "--grid 2"}, "expected a list"),
     ({"program": "SCRIPT", "args": ["3"]}, "the program made 0 launches"),
     ({"program": "SCRIPT", "launch": "k:1", "preset": "fermy"}, "fermy"),
-    ({"program": "SCRIPT", "settings": {"kernel.isa": "sm_80"}}, "add --preset ampere"),
+    pytest.param({"program": "SCRIPT", "settings": {"kernel.isa": "sm_80"}}, "add --preset ampere",
+                 marks=pytest.mark.skipif(not has_nvdisasm(), reason="needs nvdisasm to read machine code")),
     ({"program": "vectoradd", "args": ["3"]}, "there is no such program"),
 ])
 def test_a_launch_of_the_users_own_is_refused_in_one_sentence(arguments: dict[str, Any], says: str, tmp_path: Path) -> None:

@@ -69,6 +69,8 @@ def test_a_refused_result_is_named_with_the_cycle_in_which_the_oldest_entry_leav
     oldest = shot.rf.entry[int(shot.rf.head)]
     if int(oldest.state) == design.WRITING:
         assert line.endswith(f"oldest leaves {int(shot.sm.bank[int(oldest.bank)].until_cycle)}")
+    narrow = next(line for line in text(run, at, 39, 12) if line.startswith(" write "))
+    assert f"w{int(first['warp'])} waits; oldest " in narrow and narrow.split()[-1] == line.split()[-1]
 
 
 def test_a_banks_write_is_counted_in_cycles() -> None:

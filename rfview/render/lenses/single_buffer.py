@@ -136,15 +136,15 @@ def _waiting(machine: Machine, width: int) -> list[Line]:
     row = Row(width).add(" write  ", "dim")
     if len(refused):
         first = refused[refused["seq"].argmin()]
-        row.add(f"w{int(first['warp'])}" + (" finds no entry" if width >= WIDE else ": no entry"), "fg:wb_full")
+        row.add(f"w{int(first['warp'])}" + (" finds no entry" if width >= WIDE else " waits"), "fg:wb_full")
         row.add(f", {len(refused) - 1} more" if len(refused) > 1 and width >= WIDE else "", "dim").add("; ", "dim")
     entries = entries_of(machine)
     oldest = entries[0] if entries else None
     if oldest is not None and oldest["state"] == design.WRITING:
         end = machine.banks[oldest["bank"]]["until_cycle"]
-        row.add(f"oldest leaves {number(end)}", "text")
+        row.add(f"oldest {'leaves' if width >= WIDE else 'till'} {number(end)}", "text")
     elif oldest is not None and oldest["state"] == design.WAITING:
-        row.add(f"oldest waits for bank {oldest['bank']}", "text")
+        row.add(f"oldest {'waits for' if width >= WIDE else 'needs'} bank {oldest['bank']}", "text")
     else:
         row.add("nothing waits", "off")
     return [row.line()]
