@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from rfview.engine.errors import InputError, RfviewError
 from rfview import startup
 from rfview.commands import options, programs, screen
-from rfview.commands.rerun import Rerun
 from rfview.launching import words
 
 if TYPE_CHECKING:
@@ -49,6 +48,7 @@ def run(args: argparse.Namespace) -> int:
 def of_program(args: argparse.Namespace) -> int:
     """Run a program up to the chosen launch, stop it there, and open the launch."""
     from rfview.capture.folder import write
+    from rfview.commands.rerun import Rerun     # like the above, only a program needs it
 
     programs.check_core(args)
     _code, device = programs.captured(args, runs_choice=False, stops=True, by_values=not args.every_cycle)

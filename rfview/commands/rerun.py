@@ -34,7 +34,7 @@ class Rerun(words.Again):
     def launch_file(self, target: str = "", report: Progress | None = None) -> Path:
         """Run the program up to its launch, or make another target, and return the launch file.
 
-        The program's own output is not shown: it would be written over the screen.
+        The program's own output is not shown, which would be written over the screen, and its input is empty.
         Raises InputError if the launch is not reached, and what `report` raises, after the program has been ended.
         """
         from rfview.capture.folder import LAUNCH    # for a fast start: few run a program
