@@ -22,7 +22,7 @@ from rfview.engine import IMPORT_ROOT
 from rfview.engine import defaults, events, plugin as designs, kernels
 from rfview.engine.errors import InputError, RfviewError
 from rfview.engine.launch import load_launch_file
-from rfview.engine.machine.cores.subcore.stalls import STALLS as SUBCORE_STALLS
+from rfview.engine.machine.cores.subcore.stalls import STATES as SUBCORE_STATES
 from rfview.engine.plugin import on_subcore, plain_records
 from rfview.engine.stalls import STALLS
 from rfview.engine.state import MAX_EVENTS
@@ -134,8 +134,8 @@ def _place(frames: Iterable[traceback.FrameSummary], path: str) -> str:
 
 def _checked(module: ModuleType, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     """Return a hook that checks its own result: an existing stall code or bank."""
-    of_core = SUBCORE_STALLS if name in on_subcore.HOOKS else ()
-    codes = {0, *(stall.code for stall in (*STALLS, *of_core, *module.DESIGN.stalls))}
+    of_core = SUBCORE_STATES if name in on_subcore.HOOKS else STALLS
+    codes = {0, *(stall.code for stall in (*of_core, *module.DESIGN.stalls))}
 
     @functools.wraps(function)
     def call(sm: Any, *arguments: Any) -> Any:

@@ -19,7 +19,7 @@ from rfview.engine.errors import InputError
 from rfview.engine.files import read_text
 from rfview.engine.events import FIRST_DESIGN_EVENT
 from rfview.engine.stalls import STALLS, Stall
-from rfview.engine.machine.cores.subcore.stalls import STALLS as SUBCORE_STALLS
+from rfview.engine.machine.cores.subcore.stalls import STATES as SUBCORE_STATES
 from rfview.engine.machine.cores.subcore.state import CORE, PARAMETERS
 from rfview.engine.wording import suggest
 
@@ -73,10 +73,10 @@ class Built:
 
     @property
     def stalls(self) -> list[Stall]:
-        """Return the table of warp states: the machine's, then the core's and the chain's own."""
-        of_core = SUBCORE_STALLS if self.core == SUBCORE else ()
+        """Return the table of warp states: the core's, then the chain's own."""
+        of_core = SUBCORE_STATES if self.core == SUBCORE else STALLS
         of_chain = [stall for name in self.chain for stall in find(name).DESIGN.stalls]
-        return list(dict.fromkeys((*STALLS, *of_core, *of_chain)))
+        return list(dict.fromkeys((*of_core, *of_chain)))
 
     @property
     def settings(self) -> dict[str, Any]:

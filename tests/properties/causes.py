@@ -9,7 +9,7 @@ from rfview.sessions.lines.counts import count_instructions
 from rfview.sessions.timeline.base import Timeline
 
 # states in which an instruction is always the holder: a unit, a collector or a register is held by one in flight
-NEVER_NOBODY = ("wait", "short_scoreboard", "long_scoreboard", "pipe_throttle", "collector_full", "barrier")
+NEVER_NOBODY = {"wait", "short_scoreboard", "long_scoreboard", "pipe_throttle", "collector_full", "barrier"}
 
 
 def wrong_causes(timeline: Timeline) -> list[str]:
@@ -31,7 +31,7 @@ def wrong_causes(timeline: Timeline) -> list[str]:
         wrong.append(f"{causes.waits.sum():,} warp-cycles waited, {causes.caused.sum():,} caused")
     if len(causes.count) and not (0 <= causes.holder.min() and causes.holder.max() <= size and causes.count.min() > 0):
         wrong.append("a holder is no instruction of the program")
-    for name in NEVER_NOBODY:
+    for name in NEVER_NOBODY & timeline.info.stall_codes.keys():
         code = timeline.info.stall_codes[name]
         nobody = int(causes.count[(causes.code == code) & (causes.holder == size)].sum())
         if nobody:

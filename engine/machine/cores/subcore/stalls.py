@@ -1,7 +1,10 @@
-"""The reasons for which only the sub-core makes a warp wait, with Nsight Compute's names."""
+"""The states of a sub-core's warps: reasons of its own, and what those of every core mean here; Nsight Compute's names."""
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
+from rfview.engine import stalls
 from rfview.engine.stalls import Stall
 
 DISPATCH_STALL, LG_THROTTLE, MIO_THROTTLE = 13, 14, 15
@@ -30,3 +33,30 @@ STALLS = (
           "A constant operand of the instruction is not in the sub-core's L0 cache of constants.", "constant not in L0",
           "MICRO'25 section 5.4; the name, immediate constant cache miss, is Nsight Compute's"),
 )
+
+# states of every core that come about otherwise here: name -> (sentence, meaning, source)
+_HERE = {
+    "issued": ("The warp issued an instruction.", "issued an instruction",
+               "MICRO'25 section 5.1: a sub-core issues at most one instruction per cycle"),
+    "not_selected": ("The warp was ready; another warp of its sub-core was chosen.", "ready, not chosen",
+                     "MICRO'25 section 5.1.2: the warp that issued last goes first, then the youngest"),
+    "wait": ("The stall count of the warp's last instruction has not run out.", "stall count", "MICRO'25 section 4"),
+    "short_scoreboard": ("The instruction waits for a dependence counter, which an instruction of shared memory, the SFU or "
+                         "another unit of variable latency has raised last.", "counter: shared, SFU",
+                         "MICRO'25 section 4; our assumption: the unit that raised a counter last gives the state"),
+    "long_scoreboard": ("The instruction waits for a dependence counter, which an access to global, local or texture memory "
+                        "has raised last.", "counter: global, local",
+                        "MICRO'25 section 4; our assumption: the unit that raised a counter last gives the state"),
+    "barrier": ("The warp waits at a barrier of its CTA, or where its threads meet again, or in front of a barrier for its "
+                "own accesses to leave.", "BAR, BSYNC", "RULES.md B11.5: accesses leave before BAR is executed"),
+    "no_instruction": ("The warp's instruction buffer is empty: it has just begun, or fetch serves other warps.",
+                       "I-buffer empty", "MICRO'25 section 5.2: three instructions per warp, one fetched per cycle"),
+    "bank_conflict": ("The instruction finds no free port of its register bank.", "bank's port taken",
+                      "MICRO'25 section 5.3: a read and a write of 1,024 bits per bank and cycle"),
+}
+_NEVER = ("suspended", "pipe_throttle", "collector_full")       # of Fermi's scheduler, pipes and collectors
+
+# every state of a sub-core's warps that no design adds
+STATES = (*(replace(stall, **dict(zip(("sentence", "meaning", "source"), _HERE[stall.name], strict=True)))
+            if stall.name in _HERE else stall
+            for stall in stalls.STALLS if stall.name not in _NEVER), *STALLS)
