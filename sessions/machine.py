@@ -10,6 +10,7 @@ import numpy as np
 from rfview.engine import state as layout
 from rfview.engine.info import UNIFORM_ROWS
 from rfview.engine.plugin import places
+from rfview.engine.program import NO_REG
 from rfview.sessions import producers
 from rfview.sessions.energy import counts_of
 
@@ -146,7 +147,7 @@ class Machine:
         warp, reg = self.bank(bank, "owner_warp"), self.bank(bank, "owner_reg")
         if warp >= self.num_warps:
             return ""
-        return f"w{warp} R{reg}" if reg < 64 else f"w{warp}"
+        return f"w{warp} R{reg}" if reg != NO_REG else f"w{warp}"
 
     def name(self, code: int) -> str:
         """Return the name of a stall code."""
@@ -245,6 +246,12 @@ class Machine:
         """Return what a sub-core remembers of a warp: its counters."""
         return self.rf["core"]["warp"][warp]
 
+    def pending(self, warp: int) -> list[int]:
+        """Return a warp's registers with a pending write; a sub-core has no scoreboard, but instructions in flight."""
+        if self.info.is_machine_code:
+            return sorted({reg for flight in self.in_flight() if flight.warp == warp for reg in flight.results})
+        return [reg for reg in range(self.registers) if self.sb_write[warp] >> reg & 1]
+
     def in_sub_core(self, warp: int) -> list[Flight]:
         """Return the instructions in flight in a warp's sub-core, oldest first."""
         return [flight for flight in self.in_flight() if self.scheduler_of(flight.warp) == self.scheduler_of(warp)]
@@ -301,11 +308,15 @@ class Flight:
         return producers.operands(self.machine.info.program, self.pc, slots)
 
     @property
-    def result(self) -> int:
-        """Return the first destination register that is not written yet; -1 if there is none."""
+    def results(self) -> list[int]:
+        """Return the destination registers that are not written yet."""
         entry = self.machine.instruction(self.pc)
-        rows = [int(reg) for row, reg in enumerate(entry.dst) if (self.unwritten >> row) & 1] if entry else []
-        return rows[0] if rows else -1
+        return [int(reg) for row, reg in enumerate(entry.dst) if (self.unwritten >> row) & 1] if entry else []
+
+    @property
+    def result(self) -> int:
+        """Return the first of `results`; -1 if there is none."""
+        return next(iter(self.results), -1)
 
     def before(self, past: Past, cycle: int) -> Flight | None:
         """Return the same instruction at an earlier cycle; None if it was not in flight or the cycle is out of reach."""

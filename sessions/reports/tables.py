@@ -11,6 +11,7 @@ from rfview.engine.stalls import NO_WARP
 from rfview.engine.state import NONE8
 from rfview.engine.wording import aligned, energy_text
 from rfview.sessions.expressions.ptx_names import kernel_name, names_at
+from rfview.sessions.machine import Machine
 from rfview.sessions.session import Session
 from rfview.sessions.energy import assumed_of, energy_at
 from rfview.sessions.timeline.invariants import problems
@@ -58,12 +59,10 @@ def warps(session: Session, text: str) -> Report:
 def banks(session: Session, text: str) -> Report:
     """List the register-file banks: what each one did and how many requests wait."""
     snapshot = session.snapshot()
-    data = []
+    machine, data = Machine.of(snapshot), []
     for number, bank in enumerate(snapshot.sm["bank"][: session.info.num_banks]):
-        owner = int(bank["owner_warp"])
         data.append({"bank": number, "activity": ACTIVITIES[int(bank["activity"]) & 3], "queue": int(bank["queue"]),
-                     "owner": "" if owner == NONE8 else f"w{owner} R{int(bank['owner_reg'])}",
-                     "until": int(bank["until_cycle"])})
+                     "owner": machine.owner(number), "until": int(bank["until_cycle"])})
     rows = [[e["bank"], e["activity"], e["queue"], e["owner"], e["until"]] for e in data]
     return table(["bank", "activity", "queue", "owner", "busy until"], rows), data
 

@@ -14,6 +14,8 @@ FREE, HELD, DUE, WANTED, READ, WRITTEN = range(6)
 GLYPHS = (" ", "·", "□", "■", "▲", "▼")
 NONE = layout.NONE8
 CELLS = 32
+ACTIVITIES = {layout.BANK_IDLE: "idle", layout.BANK_READ: "reads", layout.BANK_WRITE: "writes",
+              layout.BANK_BUSY: "is busy"}
 
 
 def places(machine: Machine) -> tuple[np.ndarray, list[tuple[int, int]]]:
@@ -36,6 +38,17 @@ def places(machine: Machine) -> tuple[np.ndarray, list[tuple[int, int]]]:
             _, row = machine.place(bank["owner_warp"], bank["owner_reg"])
             grid[which, min(row, rows_per_bank - 1)] = READ if bank["activity"] == layout.BANK_READ else WRITTEN
     return grid, wanted
+
+
+def doing(machine: Machine, number: int) -> str:
+    """Return what a bank does in the cycle shown: "reads R5 of w2"."""
+    bank = machine.banks[number]
+    what = ACTIVITIES.get(bank["activity"], "?")
+    if bank["activity"] != layout.BANK_IDLE and bank["owner_warp"] < machine.num_warps:
+        until = bank["until_cycle"]
+        what += " with" if bank["activity"] == layout.BANK_BUSY else ""
+        what += f" R{bank['owner_reg']} of w{bank['owner_warp']}" + (f" until {until:,}" if until > machine.cycle else "")
+    return what
 
 
 def pooled(grid: np.ndarray, cells: int) -> np.ndarray:

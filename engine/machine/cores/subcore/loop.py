@@ -22,7 +22,7 @@ from rfview.engine.state import MAX_INFLIGHT, NONE8
 @device
 def cycle(sm, rf, spec, key, rows, insts, arena, regions, log, mem_index):
     """Run one cycle: results, memory, then in each sub-core Allocate, Control and issue; new CTAs, and fetch."""
-    results.begin(sm, rf, spec, rows)
+    results.begin(sm, rf, spec, rows, insts)
     for number in range(NUM_SUBCORES):
         operands.count_up(sm, rf, insts, number)
     results.complete(sm, rf, spec, rows, insts, arena)

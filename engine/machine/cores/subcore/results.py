@@ -31,7 +31,7 @@ WRITE_SHIFT, READ_SHIFT = 5, 8  # where a control code names these counters
 
 
 @device
-def begin(sm, rf, spec, rows):
+def begin(sm, rf, spec, rows, insts):
     """Begin a cycle: the ports that the last one used are free again, and those booked for this one are in use."""
     before, now = np.int64(sm.cycle) - 1, np.int64(sm.cycle)
     for number in range(NUM_SUBCORES):
@@ -49,7 +49,9 @@ def begin(sm, rf, spec, rows):
             port.queue = 1 if sub.held_bank == half + 1 else 0
             if port.until_cycle <= now:
                 work(sm, bank, port, np.int64(hooks.bank_cycles(sm, rf, spec, rows, bank)))
-            if not is_free(sm, bank, now):
+            if is_free(sm, bank, now):
+                port.owner_warp = NONE8
+            else:
                 port.activity = BANK_BUSY
             if sm.booked_reads[bank, now % READ_RING] != 0:
                 port.activity = BANK_READ
@@ -58,7 +60,7 @@ def begin(sm, rf, spec, rows):
                 port.owner_reg = sub.read_reg[half, now % READ_RING]
             writer = np.int64(sm.booked_write[bank, now % WRITE_RING])
             if writer != 0:
-                note_write_port(sm, bank, writer - 1)
+                note_write_port(sm, insts, bank, writer - 1)
 
 
 @device
@@ -161,12 +163,17 @@ def refuse(sm, sub, slot, bank, code):
 
 
 @device
-def note_write_port(sm, bank, slot):
-    """Show that an instruction writes a bank in this cycle."""
+def note_write_port(sm, insts, bank, slot):
+    """Show that an instruction writes a bank in this cycle: the first of its result's registers there."""
     port = sm.bank[bank]
     port.activity = BANK_WRITE
     port.written = 1
     port.owner_warp = sm.inflight[slot].warp
+    inst = insts[sm.inflight[slot].pc]
+    for row in range(inst.num_dst):
+        reg = np.int64(inst.dst[inst.num_dst - 1 - row])
+        if reg != NO_REG and reg & 1 == bank & 1:
+            port.owner_reg = reg
     sm.events[RF_WRITES] += 1
 
 
@@ -325,7 +332,7 @@ def write_one(sm, rf, spec, rows, insts, slot):
             return 0
         cycles = accept_late(sm, rf, spec, rows, inst, slot)
         if cycles > 0 and write_at(sm, bank, now, cycles, slot) == now:
-            note_write_port(sm, bank, slot)
+            note_write_port(sm, insts, bank, slot)
         if flight.code != 0:
             sm.access_wait[flight.code] += 1
             return 0
