@@ -7,6 +7,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from rfview.engine.program import UNIT_CTRL, UNIT_LDST, UNITS
+from rfview.engine.sass.listing import Control
 from rfview.glossary.terms import (
     LEAST,
     WIDTH,
@@ -21,10 +22,14 @@ from rfview.glossary.terms import (
     without_sample,
 )
 from rfview.render.lens import lens_design, painter_of
+from rfview.render.machine_code import NUM_COUNTERS
 from rfview.render.operation import place_of, with_lines
 from rfview.render.panels import FIRST, PANELS
+from rfview.sessions.why.subcore_flights import width_of
 
 if TYPE_CHECKING:
+    from rfview.engine.info import Instruction
+    from rfview.render.panel import Painter
     from rfview.render.scene import Scene
 
 # the numbers of an access: of a state space on the chip, of all others
@@ -56,11 +61,10 @@ def at_focus(scene: Scene, width: int = WIDTH) -> list[str]:
     info = scene.info
     panel = PANELS.get(scene.panel, PANELS[FIRST])
     terms = list(BESIDE[panel.terms](scene)) if panel.terms else []
-    about = [term for term in panels() if term.name == panel.name or term.name.startswith(f"{panel.name}: ")]
+    about = [term for term in panels(info) if term.name == panel.name or term.name.startswith(f"{panel.name}: ")]
     if scene.now is not None:       # the panel itself is visible: no sample needed
         about[0] = without_sample(about[0])
-    painter = painter_of(lens_design(info)) if panel.terms == "design" else None
-    if painter is not None:     # this design's own view replaces the general one
+    if (painter := _own_painter(scene)) is not None:    # this design's own view replaces the general one
         own_way = Term(panel.name, "panel", sentences_of(painter), about[0].source)
         about[0] = own_way if scene.now is None else without_sample(own_way)
     terms = [*terms, *about] if panel.terms_first else [*about, *terms]
@@ -75,11 +79,18 @@ def at_focus(scene: Scene, width: int = WIDTH) -> list[str]:
     return lines[:-1]
 
 
+def _own_painter(scene: Scene) -> Painter | None:
+    """Return the painter of the run's design if it draws the panel in focus."""
+    panel = PANELS.get(scene.panel, PANELS[FIRST])
+    is_its = panel.terms == "design" and not scene.info.is_machine_code     # there the lens is a sub-core
+    return painter_of(lens_design(scene.info)) if is_its else None
+
+
 def how_to_read(scene: Scene) -> list[str]:
     """Return how to read the panel in focus, in paragraphs, without its sample."""
     panel = PANELS.get(scene.panel, PANELS[FIRST])
-    painter = painter_of(lens_design(scene.info)) if panel.terms == "design" else None
-    text = sentences_of(painter or panel.paint)
+    special = panel.of_machine_code if scene.info.is_machine_code else None
+    text = sentences_of(_own_painter(scene) or (special.paint if special is not None else panel.paint))
     return [part for part in paragraphs(text) if not is_sample(part)]
 
 
@@ -87,6 +98,9 @@ def of_instruction(scene: Scene) -> Iterator[Term]:
     """Yield the focused warp's next instruction, and the numbers of the machine that decide how long it takes."""
     entry = scene.now.instruction(scene.now.pc[scene.warp]) if scene.now is not None else None
     if entry is None:
+        return
+    if scene.info.is_machine_code:
+        yield from _of_machine_instruction(scene, entry)
         return
     own: tuple[str, ...] = ()
     if entry.unit == UNITS[UNIT_LDST]:
@@ -96,6 +110,17 @@ def of_instruction(scene: Scene) -> Iterator[Term]:
     text = with_lines(entry.text, scene.info.program)
     yield Term(text, f"instruction, {place_of(scene.info.program, entry.pc)}", f"executed by the {entry.unit} unit",
                "PTX instruction set; executed literally, each operation rounded by itself")
+    yield from (term for term in numbers(scene.info) if term.name in own)
+
+
+def _of_machine_instruction(scene: Scene, entry: Instruction) -> Iterator[Term]:
+    """Yield a machine instruction, and the numbers of its class."""
+    kind, control = entry.latency_class, Control.of_bits(entry.control or 0)
+    covers = "dependence counters cover it" if min(control.write, control.read) < NUM_COUNTERS else "stall counts cover it"
+    yield Term(entry.text, f"instruction, {place_of(scene.info.program, entry.pc)}", f"class {kind}; {covers}",
+               "machine code as ptxas compiled it; executed as what ptxas's code needs it to be; classes: RULES.md B11.8")
+    size = width_of(entry.text)
+    own = (f"result.{kind}", f"interval.{kind}", f"access_read.{kind}_{size}", f"access_use.{kind}_{size}")
     yield from (term for term in numbers(scene.info) if term.name in own)
 
 

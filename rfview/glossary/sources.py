@@ -127,6 +127,41 @@ WORDS: dict[str, tuple[str, str]] = {
                        "decisions", "engine/RULES.md"),
     "assumed": ("of a number: no paper gives it; what it is multiplied into is called assumed too, and is no gain",
                 "engine/presets, and the designs' files"),
+    "sass": ("machine code: the instructions that a GPU executes, with the control codes that ptxas wrote into them; PTX is "
+             "compiled to it", "CUDA Binary Utilities; `rfview help rules`, B10"),
+    "sub-core": ("a quarter of the SM of Volta and later, with its own scheduler, two register banks and pipes; warp w is "
+                 "on sub-core w % 4", "MICRO'25 section 5; RULES.md B11.2"),
+    "cggty": ("the sub-core's scheduler, compiler-guided greedy then youngest: of the warps that control codes let issue, "
+              "the one that issued last, else the youngest", "MICRO'25 section 5.1.2"),
+    "control code": ("21 bits of each machine instruction, in which the compiler says when the warp's next one may issue: "
+                     "stall count, yield bit, dependence counters to set and to wait for, and reuse bits",
+                     "MICRO'25 section 4"),
+    "stall count": ("part of a control code: cycles until the warp's next instruction may issue; it covers results of fixed "
+                    "latency, which no hardware checks", "MICRO'25 section 4"),
+    "yield": ("a bit of a control code: where a listing has Y, the warp does not issue in the next cycle, so that another "
+              "one may", "MICRO'25 section 4"),
+    "dependence counter": ("six per warp, SB0 to SB5: an instruction of variable latency raises one, which falls when its "
+                           "results are written or its operands read; others wait until it is 0", "MICRO'25 section 4"),
+    "control": ("of a sub-core: the stage behind issue, where dependence counters are raised", "MICRO'25 section 5.1.1"),
+    "allocate": ("of a sub-core: the stage behind Control, where an instruction of fixed latency books read ports in the "
+                 "next three cycles, or waits", "MICRO'25 sections 5.1.1 and 5.3"),
+    "reuse cache": ("of a sub-core: one register per operand position and bank, kept by a reuse bit for the warp's next "
+                    "instruction, which then needs no port", "MICRO'25 section 5.3.1"),
+    "credit": ("of a sub-core: leave for an access to issue; it comes back when the access goes to the memory pipeline",
+               "MICRO'25 section 5.4"),
+    "uniform register": ("UR0 to UR62 of machine code: one value for the whole warp", "CUDA Binary Utilities"),
+    "predicate": ("a bit per lane that guards instructions: P0 to P6 of machine code, any number in PTX; UP0 to UP6 have "
+                  "one bit for the warp", "PTX ISA, predicated execution"),
+    "barrier register": ("B0 to B15 of machine code: the lanes that meet again at a BSYNC; BSSY fills it",
+                         "RULES.md B10"),
+    "hazard": ("a dependence that control codes do not cover, so that an old value is read; `rfview check` finds them",
+               "RULES.md B11.12"),
+    "mined": ("in sources: the least distance that ptxas keeps between such instructions in its own code",
+              "`python -m rfview.engine.tools.mined_latencies`"),
+    "micro'25": ("in sources: Huerta et al., MICRO 2025, who measured and model NVIDIA's cores of today; \"its simulator\" "
+                 "is theirs, a fork of Accel-Sim", "arXiv 2503.20481 is its first version"),
+    "nak's tables": ("in sources: the latency tables in Mesa's compiler for NVIDIA GPUs, whose header says that NVIDIA "
+                     "provided them", "Mesa, src/nouveau/compiler"),
     "ipc": ("warp instructions issued per cycle", "our assumption: per SM"),
     "keyframe": ("a complete state in a recording; the cycles between are stored as differences", "our file format"),
 }

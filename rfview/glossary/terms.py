@@ -85,15 +85,20 @@ def sentences_of(painter: Any) -> str:
     return RETURNS.sub("", inspect.getdoc(painter) or "").replace("Return ", "Shows ", 1)
 
 
-def panels() -> Iterator[Term]:
-    """Yield each panel and window with how to read it, then its columns."""
-    shown: list[tuple[str, str, Any]] = [(name, sentences_of(panel.paint), panel) for name, panel in PANELS.items()
-                                         if panel.source]
+def panels(info: RunInfo | None = None) -> Iterator[Term]:
+    """Yield each panel and window with how to read it, then its columns; with a session's info, what is said of its core."""
+    shown: list[tuple[str, str, str, Any]] = []
+    for name, panel in PANELS.items():
+        special = panel.of_machine_code
+        if panel.source and not (info is not None and info.is_machine_code and special is not None):
+            shown.append((name, "panel", sentences_of(panel.paint), panel))
+        if special is not None and (info is None or info.is_machine_code):
+            shown.append((name, "panel, machine code", sentences_of(special.paint), special))
     for name, view in sources.VIEWS.items():
         text = view.text or sentences_of(importlib.import_module(f"rfview.render.{view.painter}").render)
-        shown.append((name, text, view))
-    for name, text, source in shown:
-        yield Term(name, "panel" if name in PANELS else "window", text, source.source)
+        shown.append((name, "window", text, view))
+    for name, kind, text, source in shown:
+        yield Term(name, kind, text, source.source)
         for column, text, where in source.columns:
             yield Term(f"{name}: {column}", f"column of {name.upper()}", text, where)
 

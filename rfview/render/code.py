@@ -12,7 +12,7 @@ from rfview.engine.compilation import words_of_run
 from rfview.render import machine_code
 from rfview.render.lines import cells
 from rfview.render.operation import compact_text, place_of, with_lines
-from rfview.render.panel import REST, RIGHT, Facts, Grant, Hit, Panel, Place, Shape, Spot
+from rfview.render.panel import REST, RIGHT, About, Facts, Grant, Hit, Panel, Place, Shape, Spot
 from rfview.render.scene import BreakView, Scene
 from rfview.render.text import Line, Row, cut, fill, title
 
@@ -150,7 +150,15 @@ def _decoded_row(scene: Scene, index: int, program: Sequence[Instruction], width
 
 
 def _machine_row(scene: Scene, row: Row, pc: int, at: bool, warps: int) -> Line:
-    """Return one machine instruction: address, control code, text, registers per bank, PTX line; what there is room for."""
+    """Return one machine instruction: address, control code, text, registers per bank, PTX line; what there is room for.
+
+     ▸0350 B--2---:R-:W-:-:S04 FFMA R22, R9, R22.reuse, R25     2·1  PTX 115
+
+    ▸ the focused warp's next instruction, ◉ breakpoints, "3w" how many other warps are there. If ptxas was given lines,
+    those of CUDA C, Python or Triton (:10) precede their instructions, with their heat once LINES was opened. `p` switches
+    between this, the PTX that it was compiled from, and instructions alone. Narrow: of the control code the counters waited
+    for, › the one set, and the stall count.
+    """
     entry, width = scene.info.program[pc], row.width
     role = "bold" if at else "dim" if scene.now is not None and pc < scene.now.pc[scene.warp] else "text"
     row.add("▸" if at else " ", "bold").add(machine_code.place(scene.info.program, pc), "bold" if at else "faint").add(" ")
@@ -279,5 +287,19 @@ PANEL = Panel(
     columns=(
         ("PTX line", "the line in the PTX source; lines of CUDA C or Python stand above their instructions", "PTX"),
         ("registers", "destination, then sources: physical registers R0..R62 of a thread", "our allocator"),
+    ),
+    of_machine_code=About(
+        _machine_row, "machine code and control codes as ptxas wrote them; the notation is that of maxas",
+        (
+            ("address", "of the instruction in its kernel, in hexadecimal: 16 bytes each", "nvdisasm"),
+            ("control code", "B: dependence counters that it waits for; R, W: the counter that falls when its operands are "
+             "read, when its results are written; Y: not in the next cycle, so that another warp may; S: cycles until "
+             "the warp's next instruction",
+             "MICRO'25 section 4"),
+            (".reuse", "the operand stays in the reuse cache for the warp's next instruction", "MICRO'25 section 5.3.1"),
+            ("2·1", "where there is room: registers that it reads in the even bank and in the odd one",
+             "MICRO'25 section 5.3"),
+            ("PTX", "the line of the PTX that it was compiled from", "ptxas -lineinfo"),
+        ),
     ),
 )

@@ -11,7 +11,7 @@ from rfview.render import machine_code
 from rfview.render.lens import base_design
 from rfview.render.operation import operation
 from rfview.sessions.machine import Machine
-from rfview.render.panel import RIGHT, Grant, Panel, Shape, Spot
+from rfview.render.panel import RIGHT, About, Grant, Panel, Shape, Spot
 from rfview.render.scene import Scene
 from rfview.render.text import Line, Row, fill, progress, title
 from rfview.sessions.why.memory import mshrs_in_use
@@ -181,6 +181,9 @@ def _counters(scene: Scene, width: int, height: int) -> list[Line]:
      COUNTERS w46  stall count: 3 cycles left · next waits for SB2
      SB0  1  LDS R22 0290                   0340 FFMA
      SB2  1  LDS R25 0240                   02c0 FFMA now
+
+    Counters are raised at Control and fall when an instruction has written its results, or read its operands. The title
+    says what is left of the stall count of the warp's last instruction.
     """
     machine, warp = scene.machine, scene.warp
     left = machine_code.countdown(machine, warp)
@@ -217,8 +220,16 @@ PANEL = Panel(
     columns=(
         ("unit", "an operand collector: it holds an instruction until its operands are read", "HC-RF section IV"),
         ("▮ ▯ x", "operand read; still to be read; refused by its bank in this cycle", "our assumption: the marks"),
-        ("SB0..SB5", "of machine code: dependence counters, the instructions that hold them, the next one that waits",
-         "MICRO'25 section 4"),
         ("pipes", "SP, SFU and LDST with the cycles until they take the next instruction", "initiation: GTX480"),
+    ),
+    of_machine_code=About(
+        _counters, "MICRO'25 section 4: control codes, as ptxas wrote them",
+        (
+            ("SB0..SB5", "a dependence counter and its value: instructions that raised it and have not ended",
+             "MICRO'25 section 4"),
+            ("held by", "these instructions", "MICRO'25 section 4"),
+            ("then who waits", "the next instruction on the warp's way that waits until the counter is 0",
+             "our assumption: the next in the listing"),
+        ),
     ),
 )

@@ -16,7 +16,7 @@ from rfview.engine import plugin as designs
 from rfview.engine import state as layout_of_state
 from rfview.engine.errors import InputError
 from rfview.render.lenses import banks, panels, subcore
-from rfview.render.panel import RIGHT, Grant, Hit, Panel, Shape, Spot
+from rfview.render.panel import RIGHT, About, Facts, Grant, Hit, Panel, Place, Shape, Spot
 from rfview.render.scene import Scene
 from rfview.render.text import Line, Row, cut, fill, title
 
@@ -28,8 +28,6 @@ Painter = Callable[[Scene, int, int], list[Line]]
 
 WIDE = 58
 MAX_NUMBERS = 8         # shown of a design's field for one bank
-ACTIVITIES = {layout_of_state.BANK_IDLE: "idle", layout_of_state.BANK_READ: "reads", layout_of_state.BANK_WRITE: "writes",
-              layout_of_state.BANK_BUSY: "is busy with"}
 WHOLE = 18              # rows of the whole lens
 LEAST_OF_STATE = 2      # rows below a sub-core that a design's panels need
 PANEL_ROWS = 6          # a design's panels get three quarters of the lens, at least this many rows; its banks the rest
@@ -188,13 +186,34 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
     return fill([heading, *body], width, height)
 
 
+def chosen_bank(scene: Scene) -> int:
+    """Return the number of the chosen bank; on a sub-core it is one of the focused warp's two."""
+    return subcore.chosen_bank(scene) if scene.now is not None and scene.info.is_machine_code else scene.bank
+
+
+def moved(scene: Scene, by: int) -> Facts:
+    """Choose a bank further down (by > 0) or up."""
+    if scene.info.is_machine_code:
+        return {"bank": max(0, min(subcore.BANKS - 1, scene.bank % subcore.BANKS + by))}
+    return {"bank": max(0, min((scene.now.num_banks if scene.now else 1) - 1, scene.bank + by))}
+
+
+def hit(scene: Scene, place: Place, x: int, y: int) -> Hit:
+    """Return the bank clicked."""
+    if scene.info.is_machine_code:
+        bank = subcore.bank_at(place.width, y)
+        return Hit({} if bank is None else {"bank": bank})
+    return Hit({"bank": y - 1} if 1 <= y <= (scene.now.num_banks if scene.now else 0) else {})
+
+
 def warp_at_bank(scene: Scene) -> int | None:
     """Return a warp that waits for the chosen bank, else the one it serves, or None; the focused warp goes first."""
     machine = scene.now
     if machine is None:
         return None
-    waiting = [warp for bank, _, warp in banks.requests(machine) if bank == scene.bank]
-    owner = machine.banks[scene.bank]
+    chosen = chosen_bank(scene)
+    waiting = [warp for bank, _, warp in banks.requests(machine) if bank == chosen]
+    owner = machine.banks[chosen]
     if owner["activity"] != layout_of_state.BANK_IDLE and owner["owner_warp"] < machine.num_warps:
         waiting.append(owner["owner_warp"])
     return scene.warp if scene.warp in waiting else next(iter(waiting), None)
@@ -204,15 +223,11 @@ def facts(scene: Scene) -> list[tuple[str, str]]:
     """Return the facts of the chosen bank."""
     machine = scene.machine
     number = scene.bank
+    if scene.info.is_machine_code:
+        return subcore.facts(scene)
     if number >= len(machine.banks):
         return []
-    bank = machine.banks[number]
-    rows = [(f"bank {number}", f"at cycle {machine.cycle:,}")]
-    what = ACTIVITIES.get(bank["activity"], "?")
-    if bank["activity"] != layout_of_state.BANK_IDLE and bank["owner_warp"] < machine.num_warps:
-        until = bank["until_cycle"]
-        what += f" R{bank['owner_reg']} of w{bank['owner_warp']}" + (f" until {until:,}" if until > machine.cycle else "")
-    rows.append(("now", what))
+    rows = [(f"bank {number}", f"at cycle {machine.cycle:,}"), ("now", banks.doing(machine, number))]
     wanted = [f"w{warp}" for which, _, warp in banks.requests(machine) if which == number]
     rows.append(("wanted by", " ".join(dict.fromkeys(wanted)) or "nobody"))
     held = int((machine.warp_places[0] == number).sum())
@@ -228,9 +243,7 @@ def facts(scene: Scene) -> list[tuple[str, str]]:
 
 PANEL = Panel(
     name="lens", title="REGISTER FILE", paint=render, overlaid="design", facts=facts, terms="design", warp=warp_at_bank,
-    move=lambda scene, by: {"bank": max(0, min((scene.now.num_banks if scene.now else 1) - 1, scene.bank + by))},
-    item=lambda scene, count: f"bank[{scene.bank}].queue",
-    at=lambda scene, place, x, y: Hit({"bank": y - 1} if 1 <= y <= (scene.now.num_banks if scene.now else 0) else {}),
+    move=moved, item=lambda scene, count: f"bank[{chosen_bank(scene)}].queue", at=hit,
     spots={
         Shape.NARROW: Spot(RIGHT, 1, (Grant(1, 10),)),
         Shape.MEDIUM: Spot(RIGHT, 1, (Grant(1, 10), Grant(2, WHOLE, whole=True))),
@@ -241,5 +254,18 @@ PANEL = Panel(
     columns=(
         ("rows", "banks or entries, by number; nothing moves", "the design's paper"),
         ("queue", "requests that wait for the bank after this cycle's arbitration", "HC-RF section IV"),
+    ),
+    of_machine_code=About(
+        subcore.render, "MICRO'25 section 5: a sub-core's stages, ports and queues",
+        (
+            ("issue, Control, Allocate", "the instruction that issued in this cycle; those that wait to pass the two stages "
+             "behind, with the bank that refuses one", "MICRO'25 section 5.1"),
+            ("reads", "who has each bank's read port now and in the next three cycles; j and k choose a bank",
+             "MICRO'25 section 5.3: register r is in bank r & 1"),
+            ("reuse", "registers in the reuse cache, per operand position: of the even bank, then of the odd one",
+             "MICRO'25 section 5.3.1"),
+            ("results", "writes to the banks that are booked", "MICRO'25 section 5.3"),
+            ("memory", "credits taken, and accesses that wait for the memory pipeline", "MICRO'25 section 5.4"),
+        ),
     ),
 )

@@ -97,12 +97,24 @@ def next_warp(scene: Scene, by: int) -> Facts:
     return {"warp": order[max(0, min(count - 1, order.index(scene.warp) + by))], "scroll": 0, "line": -1}
 
 
+class About(NamedTuple):
+    """What `K` and `rfview help` say of a panel.
+
+    paint: whose docstring explains how to read it. source, columns: of what it shows; (a part of it, its explanation, its
+    source) each.
+    """
+
+    paint: Callable[..., object]
+    source: str
+    columns: tuple[tuple[str, str, str], ...] = ()
+
+
 @dataclass(frozen=True, kw_only=True)
 class Panel:
     """One panel, an object in its painter's file; render/panels.py lists them all.
 
     paint: its painter, whose docstring explains how to read it. title: "" for rows that cannot have the focus.
-    source, columns: of what it shows; (a part of it, its explanation, its source) each, for `K` and `rfview help`.
+    source, columns: as in About. of_machine_code: what is said instead in a run of machine code, if that differs.
     spots: where it is, by shape; on other shapes Tab with `z`, Alt and a digit, and `:panel NAME` show it. is_alone: it
     takes the whole screen below the overview instead.
 
@@ -123,6 +135,7 @@ class Panel:
     title: str = ""
     source: str = ""
     columns: tuple[tuple[str, str, str], ...] = ()
+    of_machine_code: About | None = None
     spots: Mapping[Shape, Spot] = field(default_factory=dict)
     is_alone: bool = False
     at: Callable[[Scene, Place, int, int], Hit] = lambda scene, place, x, y: Hit()

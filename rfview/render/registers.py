@@ -9,7 +9,7 @@ import numpy as np
 from rfview.sessions.expressions.types import readings
 from rfview.render.lens import lens_design, places_of
 from rfview.sessions.machine import Machine
-from rfview.render.panel import Panel
+from rfview.render.panel import About, Panel
 from rfview.render.scene import Scene
 from rfview.render.text import Line, Row, cut, fill, list_row, title, visible_from
 from rfview.sessions.expressions.ptx_names import names_at
@@ -100,21 +100,20 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
     for lane in range(first_lane, first_lane + lanes):
         heading.add(f"{lane:>{cell - 1}} ", "faint")
     lines.append(heading.line())
-    names = names_at(scene.info, machine.pc[scene.warp])
+    names, pending = names_at(scene.info, machine.pc[scene.warp]), machine.pending(scene.warp)
     for reg in range(first, min(count, first + rows)):
         where = places[reg] if reg < len(places) else None
-        lines.append(_register_row(scene, reg, names.get(reg, ""), first_lane, lanes, width, where))
+        lines.append(_register_row(scene, reg, names.get(reg, ""), first_lane, lanes, width, where, reg in pending))
     return fill([*lines, *below], width, height)
 
 
 def _register_row(scene: Scene, reg: int, name: str, first_lane: int, lanes: int, width: int,
-                  where: tuple[str, str] | None) -> Line:
-    """Return one register's row. where: the place of its value, with a role, or None."""
+                  where: tuple[str, str] | None, is_pending: bool) -> Line:
+    """Return one register's row. where: the place of its value, with a role, or None. is_pending: it will be written."""
     machine = scene.machine
     focus = reg == scene.reg
     row = list_row(width, focus).add(f"R{reg:<3}", "bold" if focus else "text")
-    pending = (machine.sb_write[scene.warp] >> reg) & 1
-    row.add("□" if pending else " ", "fg:long_scoreboard").add(f" {cut(name, NAME_CELLS - 2)}", "dim").to(6 + NAME_CELLS)
+    row.add("□" if is_pending else " ", "fg:long_scoreboard").add(f" {cut(name, NAME_CELLS - 2)}", "dim").to(6 + NAME_CELLS)
     if where is not None:
         row.add(cut(where[0], PLACE_CELLS - 1), where[1]).to(6 + NAME_CELLS + PLACE_CELLS)
     values = values_of(machine, scene.warp, reg)
@@ -181,12 +180,15 @@ def facts(scene: Scene) -> list[tuple[str, str]]:
         return []
     pc = machine.pc[scene.warp]
     name = names_at(scene.info, pc).get(scene.reg, "")
-    rows = [(f"w{scene.warp}.R{scene.reg}", name or "no name in the PTX here")]
+    is_machine_code = scene.info.is_machine_code
+    rows = [(f"w{scene.warp}.R{scene.reg}",
+             f"at cycle {machine.cycle:,}" if is_machine_code else name or "no name in the PTX here")]
     rows.append(("lanes", lanes(machine, scene.warp, scene.reg, pc)))
     rows.append((f"lane {scene.lane}", readings(int(values[scene.lane]))))
     bank, row = machine.place(scene.warp, scene.reg)
-    rows.append(("lies in", f"bank {bank}, row {row}"))
-    rows.append(("pending", "a write" if machine.sb_write[scene.warp] >> scene.reg & 1 else "no write"))
+    rows.append(("lies in", f"bank {scene.reg & 1} of sub-core {machine.scheduler_of(scene.warp)}" if is_machine_code else
+                 f"bank {bank}, row {row}"))
+    rows.append(("pending", "a write" if scene.reg in machine.pending(scene.warp) else "no write"))
     return rows
 
 
@@ -210,5 +212,14 @@ PANEL = Panel(
     columns=(
         ("name", "the PTX name that lives in the physical register at this instruction", "our allocator"),
         ("lanes", "the value of each of the 32 threads; grey where the lane is not active", "HC-RF section IV-A"),
+    ),
+    of_machine_code=About(
+        render, "machine code: up to 255 registers per thread; 32 lanes of 32 bits are one row",
+        (
+            ("R0..", "a register of the machine code, as ptxas allocated it", "ptxas"),
+            ("lanes", "the value of each of the 32 threads; grey where the lane is not active", "CUDA: a warp has 32 lanes"),
+            ("UR, P, UP", "uniform registers, one value for the warp; predicates, a bit per lane, or one for the warp",
+             "ptxas"),
+        ),
     ),
 )

@@ -7,7 +7,7 @@ from rfview.engine.stalls import NO_WARP
 from rfview.render import slots
 from rfview.render.operation import operation, place_of, waits_for
 from rfview.render.overlay import lay_over_warp
-from rfview.render.panel import LEFT, REST, Grant, Hit, Panel, Place, Shape, Spot
+from rfview.render.panel import LEFT, REST, About, Grant, Hit, Panel, Place, Shape, Spot
 from rfview.render.scene import Scene
 from rfview.render.text import Line, Row, blank, fill, list_row, title, visible_from
 
@@ -269,5 +269,17 @@ PANEL = Panel(
         ("operation", "the next instruction to issue, from the instruction buffer", "our assumption: 2 per warp"),
         ("waits for", "the register, unit, bank or buffer that blocks it", "our assumption: the first of several"),
         ("now", "history: one cell per cycle, the current one last", "our assumption: a run is its glyph, then a line"),
+    ),
+    of_machine_code=About(
+        render, "the preset: 32 to 64 warps of an SM; MICRO'25 section 5: four sub-cores, a scheduler each",
+        (
+            ("id", "the warp slot; warp w is on sub-core w % 4", "RULES.md B11.2"),
+            ("state", "the glyph of what the warp did in the previous cycle",
+             "`rfview help stalls` has each state's source"),
+            ("operation", "the next instruction to issue, from the instruction buffer", "MICRO'25 section 5.2: 3 per warp"),
+            ("waits for", "the stall count's cycles, the dependence counter and who holds it, or the unit that blocks it",
+             "MICRO'25 section 4; our assumption: the first of several"),
+            ("now", "history: one cell per cycle, the current one last", "our assumption: a run is its glyph, then a line"),
+        ),
     ),
 )

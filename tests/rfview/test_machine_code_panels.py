@@ -9,9 +9,12 @@ import numpy as np
 import pytest
 
 from rfview.engine.plugin import BUILT_IN, build, on_subcore
-from rfview.render import code, collectors, lens, machine_code, warps, why
-from rfview.render.lenses import subcore
+from rfview.glossary import focus
+from rfview.render import code, collectors, lens, machine_code, registers, warps, why
+from rfview.render.lenses import banks, subcore
 from rfview.render.lenses.panels import field_of
+from rfview.render.panel import Place
+from rfview.render.panels import FOCUSABLE, PANELS
 from rfview.render.scene import Scene
 from rfview.render.text import Row
 from rfview.sessions.machine import Machine
@@ -152,3 +155,68 @@ def test_code_shows_control_codes_where_there_is_room(refused: Scene) -> None:
 def test_panels_are_empty_before_there_is_a_run() -> None:
     for panel in (code, collectors, lens):
         assert all(not line.plain.strip() for line in panel.render(Scene(), 58, 12)[1:])
+
+
+OF_FERMI = ("GTX480", "HC-RF", "RFC section", "PTX instruction set", "collector")
+
+
+@pytest.mark.parametrize("panel", [name for name in FOCUSABLE if PANELS[name].of_machine_code])
+def test_what_is_in_focus_is_explained_as_a_sub_core_has_it(refused: Scene, panel: str) -> None:
+    scene = replace(refused, panel=panel)
+    told = "\n".join(focus.at_focus(scene)).partition("(register-file design)")[0]       # whose numbers are a paper's
+    named = told.lower().replace("collectors: ", "").replace("column of collectors", "").replace("collectors   (", "")
+    assert not any(word.lower() in named for word in OF_FERMI), told
+    assert "(panel, machine code)" in told and ("MICRO'25" in told or "ptxas" in told) and " PTX here" not in told
+    assert PANELS[panel].of_machine_code.columns and focus.how_to_read(scene)
+
+
+def test_the_states_of_a_sub_core_are_those_that_it_has(refused: Scene) -> None:
+    for state in refused.info.stalls:
+        told = f"{state.sentence} {state.meaning} {state.source}"
+        assert state.meaning and state.source and not any(word in told for word in OF_FERMI), told
+    names = {state.name for state in refused.info.stalls}
+    assert {"wait", "dispatch_stall", "imc_miss"} <= names and not names & {"suspended", "pipe_throttle", "collector_full"}
+
+
+def test_an_instruction_is_explained_with_the_numbers_of_its_class(refused: Scene) -> None:
+    told = "\n".join(focus.at_focus(replace(refused, panel="code", warp=0)))
+    entry = refused.machine.instruction(refused.machine.pc[0])
+    assert entry is not None and entry.text == "FADD"
+    latency = refused.info.parameters.get("result.fma", 4)
+    assert "class fma; stall counts cover it" in told and f"{latency} cycles until a dependent FMA issues" in told
+
+
+def test_a_bank_of_the_focused_warps_sub_core_is_chosen(refused: Scene) -> None:
+    panel = PANELS["lens"]
+    scene = replace(refused, panel="lens", bank=5)
+    assert panel.item(scene, None) == "bank[1].queue"        # the odd bank, of w0's sub-core 0
+    assert panel.move(scene, -1) == {"bank": 0} and panel.move(scene, 1) == {"bank": 1}
+    place = Place("lens", 0, 0, 58, 12)
+    rows = [line.split() for line in text(lens.render(scene, place.width, place.height)).split("\n")]
+    for bank in range(2):
+        y = next(index for index, words in enumerate(rows) if words[:2] == ["bank", str(bank)])
+        assert panel.at(scene, place, 4, y).view == {"bank": bank}
+    told = [dict(panel.facts(replace(scene, bank=bank))) for bank in range(2)]
+    assert told[0]["bank 0"].startswith("of sub-core 0") and told[1]["bank 1"]
+    number = int(refused.machine.sub_core(0)["held_bank"]) - 1
+    assert "FFMA" in told[number]["refuses"] and told[1 - number]["refuses"] == "nobody"
+
+
+def test_registers_with_a_write_on_its_way_are_marked(waiting: Scene) -> None:
+    machine = waiting.machine
+    assert machine.pending(0) == [4, 11, 13, 15], "the load's, and those of the three FFMA before the FADD that waits"
+    shown = text(registers.render(replace(waiting, panel="registers"), 100, 40)).replace("▸", " ").split("\n")
+    rows = {words[0]: words[1:2] for line in shown if (words := line.split()) and words[0][:1] == "R"}
+    assert rows["R4"] == ["□"] and rows["R6"] != ["□"]
+    assert dict(registers.facts(replace(waiting, reg=4)))["pending"] == "a write"
+    assert dict(registers.facts(replace(waiting, reg=5)))["lies in"] == "bank 1 of sub-core 0"
+
+
+def test_a_bank_says_what_it_reads_and_writes() -> None:
+    machines = Watched([parse("FFMA R11 R10 R12 R14; FADD R6 R4 R8; FADD R7 R5 R9 s15; NOP s15; NOP s1")]).machines
+    told = [{banks.doing(machine, bank) for machine in machines} - {"idle"} for bank in range(2)]
+    assert told == [{f"reads R{reg} of w0" for reg in (4, 8, 10, 12, 14)} | {"writes R6 of w0"},
+                    {"reads R5 of w0", "reads R9 of w0", "writes R11 of w0", "writes R7 of w0"}]
+    for machine in machines:
+        for bank in range(8):
+            assert (banks.doing(machine, bank) == "idle") == (machine.owner(bank) == "")

@@ -5,17 +5,21 @@ from __future__ import annotations
 from typing import Any
 
 from rfview.engine.program import NO_REG
+from rfview.engine.wording import plural
 from rfview.engine.state import EXECUTE, NONE8, READ_RING, WRITE_BACK, WRITTEN
 from rfview.render import machine_code
+from rfview.render.lenses import banks
 from rfview.render.operation import operation
 from rfview.render.scene import Scene
 from rfview.render.text import Line, Row
 from rfview.sessions import producers
 from rfview.sessions.machine import Flight, Machine
 
+BANKS = 2               # of a sub-core
 UNITS = ("XU", "FP64", "const", "special")
 OPERANDS = "abc"
 LABEL = 10              # cells of the names at the left
+ONE_ROW = 100           # from this width on issue, Control and Allocate share a row
 AHEAD = 10              # cycles in which results that will be written are shown
 
 
@@ -26,8 +30,33 @@ def title_of(scene: Scene, width: int) -> str:
     return f"sub-core {number} of w{scene.warp}" + ("   2 banks, register & 1" if width >= 48 else "")
 
 
+def bank_at(width: int, y: int) -> int | None:
+    """Return the bank in row y of the lens (0 = title), None on other rows."""
+    bank = y - (1 if width >= ONE_ROW else 3) - 2
+    return bank if 0 <= bank < BANKS else None
+
+
+def chosen_bank(scene: Scene) -> int:
+    """Return the SM's number of the bank that is chosen in the focused warp's sub-core."""
+    return BANKS * scene.machine.scheduler_of(scene.warp) + scene.bank % BANKS
+
+
+def facts(scene: Scene) -> list[tuple[str, str]]:
+    """Return the facts of the chosen bank."""
+    machine, number, half = scene.machine, chosen_bank(scene), scene.bank % BANKS
+    sub = machine.sub_core(scene.warp)
+    booked = [(ahead, machine.ran + ahead) for ahead in range(1, READ_RING)]
+    reads = [f"R{int(sub['read_reg'][half, cycle % READ_RING])} of w{int(owner) - 1} in {ahead}" for ahead, cycle in booked
+             if (owner := sub["read_warp"][half, cycle % READ_RING])]
+    refused = _named(machine, int(sub["allocate"]) or int(sub["control"])) if int(sub["held_bank"]) == half + 1 else "nobody"
+    held = int((machine.warp_places[0] == number).sum())
+    return [(f"bank {half}", f"of sub-core {machine.scheduler_of(scene.warp)}, at cycle {machine.cycle:,}"),
+            ("now", banks.doing(machine, number)), ("booked", ", ".join(reads) or "no read"), ("refuses", refused),
+            ("holds", f"{plural(held, 'register')} of the warps of this sub-core")]
+
+
 def render(scene: Scene, width: int, height: int) -> list[Line]:
-    """Return the focused warp's sub-core, at most `height` lines.
+    """Return the focused warp's sub-core.
 
      issue    w42 0340 FFMA    Control  0350 LDS    Allocate  0340 FFMA no port, bank 0
      reads    now       +1        +2        +3
@@ -46,7 +75,7 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
     sub = machine.sub_core(scene.warp)
     cell = max(7, min(11, (width - LABEL) // 4))
     lines = [*_stages(machine, sub, scene.warp, width), _ports_head(width, cell),
-             *(_ports(machine, sub, bank, scene.warp, width, cell) for bank in range(2)), *_needs(machine, sub, width),
+             *(_ports(scene, sub, bank, width, cell) for bank in range(BANKS)), *_needs(machine, sub, width),
              _reuse(sub, scene.warp, width), _results(machine, scene.warp, width), _memory(machine, sub, width),
              *_units(machine, sub, width), _others(scene, width)]
     return lines[:height]
@@ -79,7 +108,7 @@ def _stages(machine: Machine, sub: Any, warp: int, width: int) -> list[Line]:
              ("Control", _named(machine, int(sub["control"])), "text"),
              ("Allocate", _named(machine, int(sub["allocate"])) + (f" refused, bank {refused - 1}" if refused else ""),
               "st:bank_conflict" if refused else "text")]
-    if width < 100:
+    if width < ONE_ROW:
         return [Row(width).add(f" {name:<{LABEL - 1}}", "dim").add(text, role).line() for name, text, role in parts]
     row = Row(width)
     for index, (name, text, role) in enumerate(parts):
@@ -94,9 +123,11 @@ def _ports_head(width: int, cell: int) -> Line:
     return row.line()
 
 
-def _ports(machine: Machine, sub: Any, bank: int, warp: int, width: int, cell: int) -> Line:
+def _ports(scene: Scene, sub: Any, bank: int, width: int, cell: int) -> Line:
     """Return who has a bank's read port now and in the next three cycles."""
-    row = Row(width).add(f"  bank {bank}", "dim")
+    machine, warp = scene.machine, scene.warp
+    is_chosen = scene.panel == "lens" and bank == scene.bank % BANKS
+    row = Row(width, "focus" if is_chosen else "").add(f"  bank {bank}", "dim")
     for ahead in range(READ_RING):
         place = (machine.ran + ahead) % READ_RING
         owner, reg = int(sub["read_warp"][bank, place]) - 1, int(sub["read_reg"][bank, place])
