@@ -67,6 +67,15 @@ CHOICES = {"sm.core": CORES, "sm.mapping": MAPPINGS, "scheduler.inner": INNER_PO
            "scheduler.suspend": SUSPENDS, "memory.l1_hash": HASHES, "memory.l2_hash": HASHES,
            "memory.l1_stores": STORES, "kernel.on_fault": ON_FAULT, "energy.lanes": LANES,
            **{option.setting: option.choices for option in compilation.OPTIONS.values() if option.choices}}
+# what a sub-core does not read: sections and numbers of Fermi's core, and how PTX is compiled for it
+COLLECTORS_SECTIONS = ("latency", "initiation", "scheduler")
+COLLECTORS_NUMBERS = frozenset(
+    {"sm.max_banks_per_cycle", "sm.num_collectors", "sm.result_buses", "sm.num_sp", "sm.sp_queue", "sm.sfu_queue",
+     "sm.ldst_queue", "sm.fetch_width", "sm.fetch_ports", "sm.branch_cycles", "sm.refill_cycles", "sm.reserve_results",
+     "sm.mapping", "memory.shared_cycles", "memory.const_cycles", "memory.param_cycles", "memory.const_sets",
+     "memory.const_ways", "memory.const_line_bytes", "memory.const_mshrs"})
+SUBCORES_LAYOUT = frozenset({"sm.num_banks", "sm.bank_ports", "sm.num_schedulers"})     # fixed: two banks per sub-core
+PTX_OPTIONS = {"kernel.max_registers", *(option.setting for option in compilation.OPTIONS.values())} - {"kernel.isa"}
 MAY_BE_ZERO = {
     "sm.max_banks_per_cycle", "sm.branch_cycles", "memory.l1_enabled", "memory.fixed_memory_cycles", "kernel.registers",
     "memory.dram_cycles", "memory.flit_bytes", "memory.icache_sets", "memory.const_sets", "memory.l2_warm",
@@ -114,7 +123,26 @@ class Config:
             raise InputError(f"--set {name}: no such parameter of preset {self.preset}{suggest(name, self.numbers)}")
         old = self.numbers[name]
         number = replace(old, value=_convert(name, old.value, text), source="--set")
+        if number.value != old.value and (fixed := self.fixed(name)):
+            raise InputError(f"--set {name}: {fixed}")
         return replace(self, numbers={**self.numbers, name: number})
+
+    def reads(self, name: str) -> bool:
+        """Return whether this core reads one of its numbers: presets of sub-cores are based on Fermi's."""
+        return self.core == "collector" or not (
+            name in PTX_OPTIONS or name in COLLECTORS_NUMBERS or name.partition(".")[0] in COLLECTORS_SECTIONS)
+
+    def fixed(self, name: str) -> str:
+        """Return why a number cannot be changed on this core, "" if it can."""
+        if name == "sm.core":
+            return "the core is the preset's; take another --preset"
+        if name in PTX_OPTIONS and not self.reads(name):
+            return (f"it says how PTX is compiled for Fermi's core; preset {self.preset} executes machine code as ptxas "
+                    "made it (for fewer registers: its -maxrregcount)")
+        if not self.reads(name):
+            return f"it is of Fermi's core; the sub-cores of preset {self.preset} have no such thing"
+        is_fixed = self.core == "subcore" and name in SUBCORES_LAYOUT
+        return f"preset {self.preset} has four sub-cores of two banks each" if is_fixed else ""
 
     def keeping_rows(self, changed: Config) -> Config:
         """Return `changed`, this machine with another number of banks, with the register file's size kept.

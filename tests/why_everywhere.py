@@ -1,8 +1,8 @@
-"""Does every stalled warp have a chain that ends in a named resource? All bundled kernels under all designs.
+"""Checks that every stalled warp's chain ends in a named resource, with a relief that the machine takes.
 
     python -m tests.why_everywhere [--kernels gemm,nw] [--designs hrf,rfc] [--preset ampere] [--cycles 40] [--seed 1]
 
-For each kernel and design, under the paper's scheduler and another one that changes from kernel to kernel, cycles are
+For each kernel (all bundled ones) and design, under the paper's scheduler and another one that changes from kernel to kernel, cycles are
 sampled evenly over the run (its first MAX_CYCLES); in each, one warp of every stall state present is examined.
 """
 
@@ -17,8 +17,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from rfview.sessions.why import why
+from rfview.sessions.why.links import Chain
 from rfview.engine import defaults, plugin as designs, kernels
 from rfview.engine.config import load_preset
+from rfview.engine.errors import InputError
 from rfview.engine.plugin import BUILT_IN
 from rfview.engine.machine.schedulers import SCHEDULERS
 from tests.why_counterfactual import IDLE, run
@@ -56,7 +58,20 @@ def examine(kernel: str, design: str, scheduler: str, cycles: int, seed: int | s
                 found.lacking.append(f"{kernel} {design} {scheduler}: w{warp} at {cycle}, {name}\n{chain.text()}")
             else:
                 found.resources[chain.resource.name.split(":")[0]] += 1
+                found.lacking += [f"{kernel} {design}: w{warp} at {cycle}: {slip}" for slip in refused(preset, chain)]
     return found
+
+
+def refused(preset: str, chain: Chain) -> list[str]:
+    """Return what the machine says against the settings that a chain proposes, [] if it takes them."""
+    machine, slips = load_preset(preset), []
+    for name, value in chain.resource.relief.items() if chain.resource is not None else ():
+        if name.partition(".")[0] in machine.sections:
+            try:
+                machine.with_setting(name, value)
+            except InputError as error:
+                slips.append(str(error))
+    return slips
 
 
 def schedulers(number: int, design: str, preset: str) -> tuple[str, ...]:

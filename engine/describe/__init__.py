@@ -49,7 +49,7 @@ def describe(simulator: Simulator) -> RunInfo:
         compile_notes=[f"{kernel.name}: {note}" for kernel, _ in placement.kernels for note in kernel.notes],
         setting_notes=[*simulator.config.notes(), *simulator.built.notes],
         spilled_words=max(kernel.spilled_words for kernel, _ in placement.kernels),
-        register_limit=simulator.config.compilation().limit,
+        register_limit=None if simulator.config.core == "subcore" else simulator.config.compilation().limit,
         seed=simulator.seed,
         engine_version=__version__,
         source_hash=cache.source_hash(cache.engine_files(compiled=False)),

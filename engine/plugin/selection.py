@@ -53,14 +53,16 @@ def select(variant: str, scheduler: str, preset: str, settings: Mapping[str, Any
     for key in own:
         if key not in built.values:
             raise InputError(f"--set {key}: neither the preset nor the design {variant} has such a parameter")
-    given = {**(beneath or {}), **built.settings, **settings}
+    # a launch file's options for PTX do not concern machine code
+    beneath = {key: value for key, value in (beneath or {}).items() if not config.fixed(key)}
+    given = {**beneath, **built.settings, **settings}
     before = config
     for key, value in given.items():
         if key not in own:
             config = config.with_setting(key, value)
     for key, value in built.settings.items():
         before = before.with_setting(key, value)
-    if "sm.rows_per_bank" not in {**(beneath or {}), **settings} and config["sm.num_banks"] != before["sm.num_banks"]:
+    if "sm.rows_per_bank" not in {**beneath, **settings} and config["sm.num_banks"] != before["sm.num_banks"]:
         config = before.keeping_rows(config)
     config.check()
     return Selection(design, built, scheduler, config)

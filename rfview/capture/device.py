@@ -370,7 +370,8 @@ def _machine(module: Loaded, kernel: Kernel, spec: LaunchSpec, image: GivenMemor
     try:
         return module.machine(spec, kernel, image, kind=kind), 0
     except RegisterShortage:
-        pass
+        if kernel.architecture:     # ptxas has limited it already
+            raise
     warps = -(-spec.launches[0].num_threads_per_cta // 32)
     limit = module.warp_registers // warps
     return module.machine(spec, kernel, image, limit, kind), limit

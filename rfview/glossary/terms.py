@@ -109,7 +109,10 @@ def numbers(info: RunInfo | None = None) -> Iterator[Term]:
 
     names = defaults.preset_names() if info is None else [info.preset]
     for preset in names:
-        for name, number in config.load_preset(preset).numbers.items():
+        machine = config.load_preset(preset)
+        for name, number in machine.numbers.items():
+            if not machine.reads(name):
+                continue
             value, source = number.value, number.source
             if info is not None and (used := info.parameters.get(name, value)) != value:
                 source = f"changed for this run; {preset} has {value} ({source})"

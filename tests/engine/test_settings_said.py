@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -14,7 +16,8 @@ from rfview.engine.simulator import Simulator
 from rfview.sessions.branches import swap
 
 NUMBERS = [(preset, name) for preset in config.preset_names() for name in load_preset(preset).numbers
-           if name not in config.CHOICES]
+           if name not in config.CHOICES and not load_preset(preset).fixed(name)]
+SUBCORES = [name for name in config.preset_names() if load_preset(name).core == "subcore"]
 
 
 @pytest.mark.parametrize(("preset", "name"), NUMBERS)
@@ -33,6 +36,43 @@ def test_the_largest_value_of_every_setting_reaches_the_machine_and_the_next_is_
     for wrong in (high + 1, -1, "nan", "inf", 10**30):
         with pytest.raises(InputError, match="expected"):
             load_preset(preset).with_setting(name, wrong)
+
+
+@pytest.mark.parametrize("preset", SUBCORES)
+def test_a_number_that_a_sub_core_does_not_read_is_refused_and_not_ignored(preset: str) -> None:
+    machine, fermi = load_preset(preset), load_preset("fermi")
+    assert config.COLLECTORS_NUMBERS | config.PTX_OPTIONS | config.SUBCORES_LAYOUT <= fermi.numbers.keys()
+    for name, number in machine.numbers.items():
+        assert machine.with_setting(name, number.value)[name] == number.value       # what it is anyway
+        if name in config.CHOICES:
+            other = next(value for value in config.CHOICES[name] if value != number.value)
+        else:
+            other = number.value - 1 if number.value == config.MAXIMA.get(name) else number.value + 1
+        if name == "sm.core" or not machine.reads(name):
+            with pytest.raises(InputError, match="the core is the preset's|Fermi's core"):
+                machine.with_setting(name, other)
+    with pytest.raises(InputError, match="two banks each"):
+        select("sram", "gto", preset, {"sm.num_banks": 16})
+    with pytest.raises(InputError, match="-maxrregcount"):
+        select("sram", "gto", preset, {"kernel.max_registers": 32})
+    taken = select("sram", "gto", preset, {}, beneath={"kernel.schedule": "on"}).config     # a launch file's
+    assert taken["kernel.schedule"] == "off"
+
+
+def test_the_sub_core_reads_none_of_the_numbers_that_are_said_to_be_of_fermis_core() -> None:
+    """The timing of what every sub-core executes is the same when they change; Fermi's core reads all of them."""
+    spec = load_launch_file(kernels.path("histogram"))
+    usual = load_preset("ampere")
+    odd = {name: replace(number, value=number.value * 2 + 1) if name in config.COLLECTORS_NUMBERS and name != "sm.mapping"
+           or name.startswith(("latency", "initiation")) else number for name, number in usual.numbers.items()}
+    changed = replace(usual, numbers={**odd, "memory.const_sets": replace(usual.numbers["memory.const_sets"], value=4)})
+    cycles = []
+    for machine in (usual, changed):
+        simulator = Simulator(spec, preset="ampere")
+        machine.fill(simulator.sm.config, "gto")
+        simulator.run()
+        cycles.append(simulator.cycle)
+    assert cycles[0] == cycles[1]
 
 
 def shape(design: str, **settings: int) -> tuple[int, int, list[str]]:

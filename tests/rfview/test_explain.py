@@ -77,8 +77,9 @@ def test_every_parameter_number_and_energy_is_a_term_with_its_source() -> None:
         for key in design.technology or {}:
             assert (f"{name}: {key}", f"technology of {name}") in known
     for preset in defaults.preset_names():
-        for name in config.load_preset(preset).numbers:
-            assert (name, f"number of the machine, preset {preset}") in known
+        machine = config.load_preset(preset)
+        for name in machine.numbers:
+            assert machine.reads(name) == ((name, f"number of the machine, preset {preset}") in known), (preset, name)
 
 
 @pytest.mark.parametrize("term", terms.all_terms(), ids=lambda term: f"{term.kind}: {term.name}")
