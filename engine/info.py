@@ -128,6 +128,8 @@ class Instruction(Record, frozen=True, kw_only=True):
     control: Count | None = None        # its control code, as in machine_code.py
     uniform_dst: Registers = []
     uniform_src: Registers = []
+    predicate_dst: Registers = []       # P0 to P6, then UP0 to UP6 from UNIFORM_PREDICATES on
+    predicate_src: Registers = []
     places: list[Small] = []            # of operands 0, 1 and 2 in the encoding, if they may come from the reuse cache
 
     @property
@@ -196,6 +198,11 @@ class RunInfo(Run, frozen=True, kw_only=True):
     def is_machine_code(self) -> bool:
         """Return whether the program is machine code, which runs on a sub-core."""
         return bool(self.program) and self.program[0].control is not None
+
+    @property
+    def line_unit(self) -> str:
+        """Return what the lines of its instructions are: "PTX line", or of machine code "listing line"."""
+        return "listing line" if self.is_machine_code else "PTX line"
 
     @property
     def isa(self) -> str:

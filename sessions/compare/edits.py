@@ -20,7 +20,7 @@ from rfview.sessions.lines.table import LineTable
 if TYPE_CHECKING:
     from rfview.engine.info import RunInfo
 
-SOURCE, PTX, KERNEL = "source line", "PTX line", "kernel"      # what two programs are compared by
+SOURCE, KERNEL = "source line", "kernel"        # what two programs are compared by, or else RunInfo.line_unit
 NOTHING = -1
 NUMBERS = re.compile(r"(%[a-z]+|\$L\w*?|__local_depot|tmp)\d+")     # of registers and labels: an edit changes all of them
 WHOLE_DIFF = 4000       # lines up to which frequent ones are compared, too: with more of them the diff takes seconds
@@ -67,7 +67,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class Alignment:
-    """The rows of two programs. by: SOURCE, PTX or KERNEL.
+    """The rows of two programs. by: SOURCE, KERNEL, or lines of the PTX or listing.
 
     places: (instructions,) i4 for each version, the place of each instruction, NOTHING if it has none. names: of the
     places of each version. hidden: edited lines that are not shown, since no instruction is near them.
@@ -86,13 +86,13 @@ class Alignment:
 
 
 def align(a: RunInfo, b: RunInfo) -> Alignment:
-    """Return the rows of two programs: by source line if both contain their sources, else by PTX line, else by kernel."""
+    """Return the rows of two programs: by source line if both have sources, else by line of PTX or listing, or by kernel."""
     sources = LineTable(a), LineTable(b)
     has_sources = all(any(table.text_of(path) is not None for path in table.paths) for table in sources)
     if has_sources:
         made = _by_line(SOURCE, sources, _plain)
     else:
-        made = _by_line(PTX, (LineTable(a, ptx=True), LineTable(b, ptx=True)), _without_numbers)
+        made = _by_line(b.line_unit, (LineTable(a, ptx=True), LineTable(b, ptx=True)), _without_numbers)
     return made or _by_kernel(a, b)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from rfview.engine.escapes import visible
 from rfview.engine.wording import signed
 from rfview.sessions.compare import machines
-from rfview.sessions.compare.edits import PTX
+from rfview.sessions.compare.edits import KERNEL, SOURCE
 from rfview.sessions.compare.programs import Programs
 from rfview.sessions.compare.report_text import totals_text
 
@@ -31,7 +31,7 @@ def programs_text(programs: Programs, data: dict[str, Any]) -> str:
     same = {True: "equal at the end", False: "differs at the end", None: "not compared"}
     lines += [f"memory  {same[data['memory_equal']]}", *(f"note: {note}" for note in data["notes"]), ""]
     rows = data["lines"]
-    shown = [row for row in rows if row["changed"]] if programs.alignment.by == PTX else rows
+    shown = rows if programs.alignment.by in (SOURCE, KERNEL) else [row for row in rows if row["changed"]]
     a, b = data["resident_warp_cycles"]
     lines.append(f"by {data['by']}: {programs.heading()}; waits in warp-cycles of resident warps, {a:,} in A, {b:,} in B")
     lines.append(_row("", "A", "B", "waits A", "waits B", "B−A", "causes B−A", "per access", data["by"]))

@@ -12,12 +12,14 @@ from collections.abc import Iterator
 from typing import IO, TYPE_CHECKING
 
 from rfview.sessions.export.instructions import NO_STAGE, Event, constants, events
+from rfview.sessions.reports.pipeline import reads, writes
 from rfview.sessions.timeline.base import Timeline
 
 if TYPE_CHECKING:
     from rfview.engine.info import Instruction
 
 SHORT = {"issue": "Is", "collect": "Co", "execute": "Ex", "memory": "Me", "write_back": "Wb", "written": "Rt"}
+OF_SUBCORE = {**SHORT, "collect": "Ca"}     # Control and Allocate, or it waits for its unit or the memory pipeline
 
 
 def write(timeline: Timeline, first: int, last: int, out: IO[str]) -> None:
@@ -26,7 +28,8 @@ def write(timeline: Timeline, first: int, last: int, out: IO[str]) -> None:
     out.write("Kanata\t0004\nC=\t0\n")
     clock = 0
     current: dict[int, str] = {}
-    writers: dict[tuple[int, int], int] = {}        # by warp and register: the instruction that wrote it last
+    writers: dict[tuple[int, str], int] = {}        # by warp and register: the instruction that wrote it last
+    short = OF_SUBCORE if info.is_machine_code else SHORT
     retired = 0
     for event in _in_time(events(timeline, first, last)):
         if event.cycle > clock:
@@ -36,7 +39,7 @@ def write(timeline: Timeline, first: int, last: int, out: IO[str]) -> None:
             entry = info.instruction(event.pc)
             out.write(f"I\t{event.seq}\t{event.seq}\t{event.warp}\n"
                       f"L\t{event.seq}\t0\tw{event.warp} {event.pc}: {entry.text if entry else '?'}\n"
-                      f"L\t{event.seq}\t1\tPTX line {entry.line if entry else 0}\n")
+                      f"L\t{event.seq}\t1\t{entry.where if entry else '?'}\n")
             for producer in _producers(writers, event, entry) if entry else ():
                 out.write(f"W\t{event.seq}\t{producer}\t0\n")
         else:
@@ -45,14 +48,14 @@ def write(timeline: Timeline, first: int, last: int, out: IO[str]) -> None:
             out.write(f"R\t{event.seq}\t{retired}\t0\n")
             retired += 1
         else:
-            current[event.seq] = SHORT[event.stage]
-            out.write(f"S\t{event.seq}\t0\t{SHORT[event.stage]}\n")
+            current[event.seq] = short[event.stage]
+            out.write(f"S\t{event.seq}\t0\t{short[event.stage]}\n")
 
 
-def _producers(writers: dict[tuple[int, int], int], event: Event, entry: Instruction) -> list[int]:
+def _producers(writers: dict[tuple[int, str], int], event: Event, entry: Instruction) -> list[int]:
     """Return the instructions whose results an instruction reads, and note what it writes itself."""
-    producers = {writers[event.warp, reg] for reg in entry.src if (event.warp, reg) in writers}
-    writers.update({(event.warp, reg): event.seq for reg in entry.dst})
+    producers = {writers[event.warp, name] for name in reads(entry) if (event.warp, name) in writers}
+    writers.update({(event.warp, name): event.seq for name in writes(entry)})
     return sorted(producers)
 
 

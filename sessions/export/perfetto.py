@@ -73,7 +73,7 @@ def _slice(warp: int, track: int, name: str, start: int, stop: int) -> Entry:
 
 def _instructions(timeline: Timeline, first: int, last: int) -> Iterator[Entry]:
     info = constants(timeline, "program")
-    lines = lines_of(timeline)
+    lines, unit = lines_of(timeline), info.line_unit
     free_at: dict[int, list[int]] = {}      # by warp: the cycle from which each of its tracks is free
     for one in sorted(followed(timeline, first, last), key=lambda one: one.id):
         begin = one.stages[0][1]
@@ -88,7 +88,7 @@ def _instructions(timeline: Timeline, first: int, last: int) -> Iterator[Entry]:
         entry = info.instruction(one.pc)
         where = lines.at(one.pc) if lines else None
         text, number = (entry.text, entry.line) if entry else ("?", 0)
-        about = {"pc": one.pc, "PTX line": number, **({"source": where.text} if where is not None else {})}
+        about = {"pc": one.pc, unit: number, **({"source": where.text} if where is not None else {})}
         yield {**_slice(one.warp, track + 1, text, begin, end), "cat": "instruction", "args": about}
         yield from _stages(one, track + 1)
 

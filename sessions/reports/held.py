@@ -60,7 +60,7 @@ def holder(place: str, cost: LineCost, resident: int) -> Holder:
 def _place(session: Session, cost: LineCost) -> str:
     if cost.line is None:
         return "code without a line"
-    return cost.line.text if session.lines else f"PTX line {cost.line.line}"
+    return cost.line.text if session.lines else f"{session.info.line_unit} {cost.line.line}"
 
 
 def _why(cost: LineCost) -> str:

@@ -7,13 +7,14 @@ its cells say why the warp did not issue it. Links name the instructions whose r
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rfview.engine.machine.cores.subcore.state import NUM_SUBCORES, WINDOW
+from rfview.engine.machine_code import UNIFORM_PREDICATES
 from rfview.engine.program import NO_REG
 from rfview.engine.stalls import NO_WARP
 from rfview.engine.state import COLLECT, EXECUTE, FREE, MEMORY, NONE8, WRITE_BACK, WRITTEN
@@ -174,12 +175,22 @@ def _gone(timeline: Timeline) -> list[int]:
 
 def reads(entry: Instruction) -> list[str]:
     """Return the registers and predicates that an instruction reads, by name."""
+    if entry.control is not None:
+        return _named(dict.fromkeys(reg for reg in entry.src if reg != NO_REG), entry.uniform_src, entry.predicate_src)
     return [*(f"R{reg}" for reg in dict.fromkeys(entry.src) if reg != NO_REG), *_predicates(entry)[1]]
 
 
 def writes(entry: Instruction) -> list[str]:
     """Return the registers and predicates that an instruction writes, by name."""
+    if entry.control is not None:
+        return _named(entry.dst, entry.uniform_dst, entry.predicate_dst)
     return [*(f"R{reg}" for reg in entry.dst if reg != NO_REG), *_predicates(entry)[0]]
+
+
+def _named(registers: Iterable[int], uniform: Iterable[int], predicates: Iterable[int]) -> list[str]:
+    """Return the names of registers of machine code."""
+    of_warp = [f"UP{number - UNIFORM_PREDICATES}" if number >= UNIFORM_PREDICATES else f"P{number}" for number in predicates]
+    return [*(f"R{reg}" for reg in registers), *(f"UR{reg}" for reg in uniform), *of_warp]
 
 
 def _predicates(entry: Instruction) -> tuple[list[str], list[str]]:

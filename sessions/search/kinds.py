@@ -162,18 +162,18 @@ class Line(Arrival):
     name = "line"
 
     def _find(self, timeline: Timeline) -> None:
-        program = timeline.info.program
+        program, unit = timeline.info.program, timeline.info.line_unit
         lines = sorted({entry.line for entry in program if entry.line >= self.value})
         if not lines:
             known = max((entry.line for entry in program), default=0)
-            raise InputError(f"break line {self.value}: the last PTX line with an instruction is {known}")
+            raise InputError(f"break line {self.value}: the last {unit} with an instruction is {known}")
         first: dict[str, int] = {}
         for entry in program:
             if entry.line == lines[0]:
                 first[entry.kernel] = min(first.get(entry.kernel, entry.pc), entry.pc)
         self.pcs = tuple(sorted(first.values()))
         if lines[0] != self.value:
-            self.note = f"PTX line {self.value} has no instruction, using PTX line {lines[0]}"
+            self.note = f"{unit} {self.value} has no instruction, using {unit} {lines[0]}"
             if lines_of(timeline):
                 self.note += "; break FILE:LINE is for lines of the source"
             self.value = lines[0]

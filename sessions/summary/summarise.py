@@ -153,7 +153,8 @@ def facts_of(session: Session, counts: Counts | None = None, table: LineTable | 
 
 def _with_lines(facts: Facts, timeline: Timeline, counts: Counts, table: LineTable) -> Facts:
     """Return facts with who held whom, by line, as counted in a timeline."""
-    names = [*(line.text if lines_of(timeline) else f"PTX line {line.line}" for line in table.lines), "code without a line"]
+    unit = timeline.info.line_unit
+    names = [*(line.text if lines_of(timeline) else f"{unit} {line.line}" for line in table.lines), "code without a line"]
     where = np.where(table.of_pc < 0, len(table.lines), table.of_pc)
     return replace(facts, by_pc=counts.causes, issued=counts.issued, line_of=where, num_lines=len(table.lines),
                    counted=int(counts.states[:-1].sum()), name_of=lambda at: names[at])

@@ -25,6 +25,7 @@ from rfview.engine.errors import InputError
 from rfview.engine.files import NewFile
 from rfview.sessions import open_session
 from rfview.sessions.export import FORMATS, TABLES, arrow, export, sqlite, tables
+from rfview.sessions.reports.pipeline import reads, writes
 from rfview.sessions.session import Session
 
 RECORDED = Path(__file__).parents[2] / "rfview" / "learn" / "recorded"
@@ -65,7 +66,7 @@ def test_kanata_has_every_instruction_once_with_balanced_stages(session: Session
             pcs[words[0]] = (int(warp), program[int(pc)])
         elif kind == "W":
             (warp, reader), (other, writer) = pcs[words[0]], pcs[words[1]]
-            assert warp == other and set(reader.src) & set(writer.dst) and words[0] != words[1]
+            assert warp == other and set(reads(reader)) & set(writes(writer)) and words[0] != words[1]
             arrows += 1
         elif kind == "S":
             assert words[0] not in stage

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import random
+import re
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -35,7 +37,8 @@ from rfview.sessions.file.run_info import run_info
 from rfview.sessions.file.writer import record
 from rfview.sessions import open_session
 from rfview.sessions.machine import Machine
-from rfview.sessions.reports.pipeline import DECODED, EMPTY, FETCHED, LETTERS, lives
+from rfview.sessions.export import kanata
+from rfview.sessions.reports.pipeline import DECODED, EMPTY, FETCHED, LETTERS, lives, reads, writes
 from rfview.sessions.reports.statistics import between, as_text
 from rfview.sessions.session import Session
 from rfview.sessions.timeline.live import LiveTimeline
@@ -278,3 +281,42 @@ def test_after_names_the_load_whose_counter_a_warp_waits_for() -> None:
         found = after(session, 0)
         assert session.info.program[found.subject.pc].text.startswith("LDG") and not found.is_own
         assert (found.rows[0].state, found.rows[0].pc, found.rows[0].warps) == ("long_scoreboard", found.subject.pc + 1, (0,))
+
+
+def test_what_an_instruction_of_machine_code_reads_and_writes(live: Session) -> None:
+    """Predicates and uniform registers link instructions, too, in PIPELINE and in exports."""
+    program = live.info.program
+    entry = {text: next((one for one in program if one.text.startswith(text)), None) for text in ("ISETP", "@P0", "ULDC.64")}
+    compares = [one for one in program if one.mnemonic == "ISETP"]
+    assert compares or entry["ULDC.64"]
+    for one in compares:
+        named = re.findall(r"\bU?P[0-6]\b", one.text)
+        guards = [named[0]] if one.text.startswith("@") else []
+        assert [name for name in writes(one) if "P" in name] == [named[len(guards)]]
+        assert set(guards) <= set(reads(one))
+    for one in program:
+        if one.mnemonic == "ULDC" and ".64" in one.text:
+            number = int(re.findall(r"\bUR(\d+)", one.text)[0])
+            assert writes(one) == [f"UR{number}", f"UR{number + 1}"]
+        if one.mnemonic in ("STG", "STS"):
+            assert not writes(one)
+
+
+def test_an_export_of_machine_code_names_lines_of_its_listing_and_links_what_is_read(live: Session) -> None:
+    out = io.StringIO()
+    kanata.write(live.timeline, live.timeline.first, live.timeline.last, out)
+    rows = [line.split("\t") for line in out.getvalue().splitlines()]
+    about = {row[1]: row[3] for row in rows if row[0] == "L" and row[2] == "1"}
+    text = {row[1]: row[3] for row in rows if row[0] == "L" and row[2] == "0"}
+    assert all(words.startswith("listing line ") for words in about.values())
+    stages = {row[3] for row in rows if row[0] == "S"}
+    assert "Ca" in stages and "Co" not in stages
+    entry = {number: live.info.program[int(words.split()[1].rstrip(":"))] for number, words in text.items()}
+    links = [(entry[row[1]], entry[row[2]]) for row in rows if row[0] == "W"]
+    assert links and all(set(reads(reader)) & set(writes(writer)) for reader, writer in links)
+
+
+def test_a_line_of_machine_code_is_one_of_its_listing(live: Session) -> None:
+    last = max(entry.line for entry in live.info.program)
+    with pytest.raises(InputError, match=f"the last listing line with an instruction is {last}"):
+        execute(live, f"break line {last + 1}")
