@@ -41,8 +41,8 @@ def run(args: argparse.Namespace) -> int:
         raise InputError(f"--top {args.top}: expected at least 1")
     with options.open_target(args) as session:
         if not args.ptx and not session.lines:
-            raise InputError(f"{args.target}: the PTX has no source lines; compile with nvcc -lineinfo "
-                             "(numba-cuda: lineinfo=True), or take --ptx for lines of the PTX")
+            raise InputError(f"{args.target}: the program has no source lines; compile with nvcc -lineinfo "
+                             "(numba-cuda: lineinfo=True), or take --ptx for lines of its PTX or listing")
         session.goto(args.last if args.last is not None else "end")
         report = line_report(session, args.first, ptx=args.ptx)
         fault = session.timeline.fault

@@ -193,7 +193,7 @@ def source_lines(scene: Scene, width: int, rows: int) -> list[Line]:
     entry = machine.instruction(machine.pc[scene.warp])
     files = scene.info.ptx
     if not files:
-        return [Row(width).add(" the session holds no PTX source", "dim").line()]
+        return [Row(width).add(" the session holds no source", "dim").line()]
     source = files[0].text.split("\n")
     here = entry.line if entry else 1
     pcs = {item.line: index for index, item in reversed(list(enumerate(scene.info.program)))}

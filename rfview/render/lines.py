@@ -22,8 +22,8 @@ AROUND = 3          # lines without instructions that are shown before and after
 MARK, NUMBER, SHARE, ACCESS = 1, 5, 7, 18
 LEAST_BELOW = 14    # rows of the panel from which holders are shown below
 ORDERS = ("source", "waits", "causes")
-NONE = ("the PTX has no source lines: compile with nvcc -lineinfo, in numba-cuda",
-        "with lineinfo=True; Triton always writes them.", "`rfview lines TARGET --ptx` counts by lines of the PTX.")
+NONE = ("the program has no source lines: compile with nvcc -lineinfo, in numba-cuda",
+        "with lineinfo=True; Triton always writes them.", "`rfview lines TARGET --ptx` counts by lines of PTX or listing.")
 Entry = tuple[str, int, int]        # path, line or 0 for the file's name or -1 for a gap, number in LineTable.lines or -1
 
 

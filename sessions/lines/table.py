@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 PLACE = re.compile(r"(?P<file>.+):(?P<line>[0-9]{1,9})\Z")
 NO_LINE = -1
-NO_LINES = ("the PTX has no source lines; compile with nvcc's -lineinfo, or in numba-cuda with lineinfo=True "
+NO_LINES = ("the program has no source lines; compile with nvcc's -lineinfo, or in numba-cuda with lineinfo=True "
             "(Triton always writes them)")
 
 

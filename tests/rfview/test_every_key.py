@@ -73,7 +73,7 @@ def opened(name: str) -> Case:
     return (), lambda app: type(app.app.screen).__name__ == name
 
 
-NOT_HERE, NO_LINES = "sram does nothing by itself", "the PTX has no source lines"
+NOT_HERE, NO_LINES = "sram does nothing by itself", "the program has no source lines"
 
 # action -> keys before it, and the condition after it; * in a key stands for the letter a
 CASES: dict[str, Case] = {
