@@ -199,7 +199,7 @@ class Programs:
         """Return what changed, most important first: how fast, which line, what limits now."""
         a, b = self.timelines
         said = [f"{' and '.join(self.cut)} {'is' if len(self.cut) == 1 else 'are'} cut before the end, so times are not "
-                "compared." if self.cut else speed_sentence(a.last, b.last)]
+                "compared." if self.cut else speed_sentence(a.last, b.last, (a.info.clock_mhz, b.info.clock_mhz))]
         most = max(self._versions(), key=lambda row: abs(row.causes_change), default=None)
         if most is not None and most.causes_change and self.is_changed(most):
             said.append(f"{self.name_of(most, 1)} holds up {abs(most.causes_change):,} warp-cycles "
@@ -233,13 +233,15 @@ class Programs:
         return ", ".join(parts)
 
 
-def speed_sentence(a: int, b: int) -> str:
-    """Return how the cycles of B compare with those of A."""
-    if a == b or not a or not b:
+def speed_sentence(a: int, b: int, clocks: tuple[int, int] = (1, 1)) -> str:
+    """Return how the cycles of B compare with those of A. clocks: of both machines in MHz; other ones are said."""
+    if not a or not b:
         return f"B takes as many cycles as A, {b:,}." if a == b else ""
-    if a / b >= FASTER:
-        return f"B is {a / b:.1f} times as fast."
-    return f"B takes {abs(b - a) / a:.1%} {'fewer' if b < a else 'more'} cycles."
+    count = f"{abs(b - a) / a:.1%} {'fewer' if b < a else 'more'} cycles" if a != b else f"as many cycles as A, {b:,}"
+    if clocks[0] != clocks[1]:
+        ratio = a * clocks[1] / (b * clocks[0])
+        return f"B takes {count}; at {clocks[1]:,} MHz instead of {clocks[0]:,} it is {ratio:.{1 + (ratio < 1)}f} times as fast."
+    return f"B is {a / b:.1f} times as fast." if a / b >= FASTER else f"B takes {count}."
 
 
 def access_sentence(row: Row) -> str:

@@ -146,6 +146,10 @@ def test_sentences_say_how_fast_which_line_and_what_limits_now(run: Run) -> None
     assert [speed_sentence(*pair) for pair in ((100, 100), (300, 100), (100, 90), (100, 125))] == [
         "B takes as many cycles as A, 100.", "B is 3.0 times as fast.", "B takes 10.0% fewer cycles.",
         "B takes 25.0% more cycles."]
+    assert [speed_sentence(*pair, (700, 1400)) for pair in ((300, 100), (100, 100), (100, 400))] == [
+        "B takes 66.7% fewer cycles; at 1,400 MHz instead of 700 it is 6.0 times as fast.",
+        "B takes as many cycles as A, 100; at 1,400 MHz instead of 700 it is 2.0 times as fast.",
+        "B takes 300.0% more cycles; at 1,400 MHz instead of 700 it is 0.50 times as fast."]
 
 
 def test_the_cost_of_an_edited_line_is_compared_with_that_of_its_new_version(run: Run) -> None:
