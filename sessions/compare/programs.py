@@ -240,7 +240,8 @@ def speed_sentence(a: int, b: int, clocks: tuple[int, int] = (1, 1)) -> str:
     count = f"{abs(b - a) / a:.1%} {'fewer' if b < a else 'more'} cycles" if a != b else f"as many cycles as A, {b:,}"
     if clocks[0] != clocks[1]:
         ratio = a * clocks[1] / (b * clocks[0])
-        return f"B takes {count}; at {clocks[1]:,} MHz instead of {clocks[0]:,} it is {ratio:.{1 + (ratio < 1)}f} times as fast."
+        speed = f"{ratio:.{1 if ratio >= 1 else 2}f} times as fast"
+        return f"B takes {count}; at {clocks[1]:,} MHz instead of {clocks[0]:,} it is {speed}."
     return f"B is {a / b:.1f} times as fast." if a / b >= FASTER else f"B takes {count}."
 
 
