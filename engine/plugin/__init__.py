@@ -20,7 +20,7 @@ packages with an entry point `rfview.designs`. A design file imports Design and 
 
 from rfview.engine.plugin.description import Design, Parameter, greatest
 from rfview.engine.plugin.energies import Run, energy, lanes_share, table_energy
-from rfview.engine.plugin.finding import design, find, module, names, stalls
+from rfview.engine.plugin.finding import design, find, module, names, restated, stalls
 from rfview.engine.plugin.places import locate, locates, spec_record
 from rfview.engine.plugin.registry import BUILT_IN, add, forget, use
 from rfview.engine.wording import plural
@@ -28,4 +28,4 @@ from rfview.engine.plugin.variants import Built, build, compiled_part, parse_var
 
 __all__ = ["BUILT_IN", "Built", "Design", "Parameter", "Run", "add", "build", "compiled_part", "design", "energy", "find",
            "forget", "greatest", "lanes_share", "locate", "locates", "module", "names", "parse_variant",
-           "plural", "spec_record", "stalls", "table_energy", "use"]
+           "plural", "restated", "spec_record", "stalls", "table_energy", "use"]

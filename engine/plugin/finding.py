@@ -8,7 +8,7 @@ from functools import lru_cache
 from types import ModuleType
 
 from rfview.engine import hooks
-from rfview.engine.machine.cores.subcore.stalls import STALLS as SUBCORE_STALLS
+from rfview.engine.machine.cores.subcore.stalls import STALLS as SUBCORE_STALLS, STATES as SUBCORE_STATES
 from rfview.engine.plugin import files, registry
 from rfview.engine.plugin.description import Design
 from rfview.engine.plugin.registry import BUILT_IN
@@ -62,6 +62,11 @@ def stalls() -> dict[str, Stall]:
     """Return the warp states of the machine, of the sub-core and of the bundled designs, by name."""
     of_designs = (stall for name in BUILT_IN for stall in design(name).stalls)
     return {stall.name: stall for stall in (*STALLS, *SUBCORE_STALLS, *of_designs)}
+
+
+def restated() -> list[Stall]:
+    """Return the states of every core that come about otherwise on a sub-core, as they do there."""
+    return [stall for stall in SUBCORE_STATES if stall not in STALLS and stall not in SUBCORE_STALLS]
 
 
 def find(name: str) -> ModuleType:

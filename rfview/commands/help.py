@@ -125,9 +125,13 @@ def stalls_text() -> str:
     from rfview.glossary import terms
 
     lines = ["Every warp slot has one state in every cycle: issued, or the one reason why not.", ""]
+    kind = "warp state"
     for term in terms.states():
+        if term.kind != kind:
+            lines += ["", "On the sub-cores of machine code, some of them come about otherwise:", ""]
+            kind = term.kind
         glyph, _, sentence = term.text.partition("  ")
-        lines += [f"  {glyph}  {term.name:<17} {sentence}", f"  {'':<6} {'':<17} {term.source}"]
+        lines += [f"  {glyph}  {term.name:<18} {sentence}", f"  {'':<6} {'':<18} {term.source}"]
     return "\n".join(lines)
 
 

@@ -71,8 +71,9 @@ def states(info: RunInfo | None = None) -> Iterator[Term]:
         known = [(stall, info.design_source) for stall in info.stalls]
     for stall, of in {stall.name: (stall, of) for stall, of in known}.values():
         source = stall.source or f"the design's: {of}"
-        text = f"{stall.glyph} ({stall.ascii})  {stall.sentence}"
-        yield Term(stall.name, "warp state", text, source)
+        yield Term(stall.name, "warp state", f"{stall.glyph} ({stall.ascii})  {stall.sentence}", source)
+    for stall in designs.restated() if info is None else ():
+        yield Term(stall.name, "warp state, machine code", f"{stall.glyph} ({stall.ascii})  {stall.sentence}", stall.source)
 
 
 def of_glyph(word: str) -> list[Term]:

@@ -41,14 +41,14 @@ _HERE = {
     "not_selected": ("The warp was ready; another warp of its sub-core was chosen.", "ready, not chosen",
                      "MICRO'25 section 5.1.2: the warp that issued last goes first, then the youngest"),
     "wait": ("The stall count of the warp's last instruction has not run out.", "stall count", "MICRO'25 section 4"),
-    "short_scoreboard": ("The instruction waits for a dependence counter, which an instruction of shared memory, the SFU or "
-                         "another unit of variable latency has raised last.", "counter: shared, SFU",
+    "short_scoreboard": ("A dependence counter is not 0 yet, raised last by shared memory, the SFU or another unit of "
+                         "variable latency.", "counter: shared, SFU",
                          "MICRO'25 section 4; our assumption: the unit that raised a counter last gives the state"),
-    "long_scoreboard": ("The instruction waits for a dependence counter, which an access to global, local or texture memory "
-                        "has raised last.", "counter: global, local",
+    "long_scoreboard": ("A dependence counter is not 0 yet, raised last by an access to global, local or texture memory.",
+                        "counter: global, local",
                         "MICRO'25 section 4; our assumption: the unit that raised a counter last gives the state"),
-    "barrier": ("The warp waits at a barrier of its CTA, or where its threads meet again, or in front of a barrier for its "
-                "own accesses to leave.", "BAR, BSYNC", "RULES.md B11.5: accesses leave before BAR is executed"),
+    "barrier": ("The warp waits at a barrier, where its threads meet again, or before a barrier until its accesses have left.",
+                "BAR, BSYNC", "RULES.md B11.5: accesses leave before BAR is executed"),
     "no_instruction": ("The warp's instruction buffer is empty: it has just begun, or fetch serves other warps.",
                        "I-buffer empty", "MICRO'25 section 5.2: three instructions per warp, one fetched per cycle"),
     "bank_conflict": ("The instruction finds no free port of its register bank.", "bank's port taken",
