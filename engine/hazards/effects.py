@@ -127,8 +127,6 @@ def kind_of(text: str, control: int, sm: int) -> str:
         return "wide.late"
     if opcode in OTHERS:
         return f"{OTHERS[opcode]}.vote" if opcode == "VOTEU" and sm in EARLY_VOTE else OTHERS[opcode]
-    if opcode == "I2I" and control >> 5 & 7 == NO_BARRIER:      # on sm_120
-        return "alu"
     name = CLASSES[class_of(text, control)]
     return "uniform.moved" if opcode == "R2UR" and name == "uniform" else name
 

@@ -22,7 +22,7 @@ _BOUNDS = {
     "tensor": ((24, 24, 24, 24, 24, 24), (24, 24, 23, 23, 24, 24)),
     "tensor_half": ((14, 14, 14, 14, 14, 14), (16, 16, 15, 15, 16, 16)),
     "tensor_small": ((10, 10, 10, 10, 10, 10), (13, 13, 12, 13, 13, 13)),
-    "none": ((6, 6, 6, 6, 6, 6), (6, 6, 6, 6, 6, 6)),
+    "none": ((6, 6, 6, 6, 6, 6), (6, 6, 5, 6, 6, 6)),
 }
 ALU, FP, MEMORY, VARIABLE, BRANCH, DOUBLE = range(6)
 OF_SM_120 = {("half", BRANCH): 4, ("none", FP): 5}      # where it needs fewer
@@ -98,6 +98,6 @@ def result_cycles(effects: Effects, register: int, sm: int) -> int:
     if effects.kind in ("uniform", "uniform.vote", "branch") or UNIFORM <= register < PREDICATE:
         return 1
     bounds = _BOUNDS["fma" if effects.kind in FMA else effects.kind][sm > 75]
-    if effects.kind in TENSOR:
+    if effects.kind in (*TENSOR, "none"):
         return bounds[ALU] - 1          # mined: their results may be overwritten by ones that come in the same cycle
     return bounds[DOUBLE] if effects.kind == "double" else min(bounds[:2])

@@ -158,7 +158,9 @@ class Draft:
 
     def note_places(self, form: Form) -> None:
         """Note at which place of the instruction each operand is: lowering may leave some out, or exchange them."""
-        places = {"a": 1 if form.base in ONE_IN_THE_MIDDLE else 0, "b": 2 if form.base in SECOND_IS_LAST else 1, "c": 2}
+        unpacks = form.has("UNPACK_B", "UNPACK_B_MERGE_C")      # F2FP
+        places = {"a": 1 if form.base in ONE_IN_THE_MIDDLE or unpacks else 0,
+                  "b": 2 if form.base in SECOND_IS_LAST or unpacks else 1, "c": 2}
         left = [(operand.text, places[role]) for role in places for operand in form.all(role)]
         for k, text in sorted(self.texts.items()):
             found = next((index for index, (other, _) in enumerate(left) if other == text), None)

@@ -11,9 +11,10 @@ from rfview.engine.sass.cubin import TEXT, Cubin
 
 # attributes; an entry is format u8, code u8, u16, and with format 4 as many bytes as the u16 says
 FORMAT_SIZED = 4
-MAX_THREADS, PARAM_CBANK, REQUIRED_THREADS, FRAME_SIZE, MIN_STACK_SIZE, PARAMETER, REGISTERS, BARRIERS = (
-    0x05, 0x0A, 0x10, 0x11, 0x12, 0x17, 0x2F, 0x4C)
-SIZE_SHIFT = 18         # of a parameter's size in the last word of PARAMETER
+MAX_THREADS, PARAM_CBANK, REQUIRED_THREADS, FRAME_SIZE, MIN_STACK_SIZE, PARAMETER, REGISTERS, LARGE_PARAMETER, BARRIERS = (
+    0x05, 0x0A, 0x10, 0x11, 0x12, 0x17, 0x2F, 0x45, 0x4C)
+# of a parameter's size in the last word; LARGE_PARAMETER: of kernels with more than 4,352 bytes of parameters
+SIZE_SHIFT = {PARAMETER: 18, LARGE_PARAMETER: 0}
 NO_STACK = 0xFFFFFFFF   # as MIN_STACK_SIZE: the compiler does not know it (recursion, calls through pointers)
 
 
@@ -73,9 +74,9 @@ def _read_function(data: bytes, own: FunctionInfo) -> None:
     for code, value in _attributes(data):
         if code == PARAM_CBANK:
             _, own.param_base, _ = struct.unpack_from("<IHH", value)
-        elif code == PARAMETER:
+        elif code in SIZE_SHIFT:
             _, ordinal, offset, word = struct.unpack_from("<IHHI", value)
-            own.params[ordinal] = offset, word >> SIZE_SHIFT
+            own.params[ordinal] = offset, word >> SIZE_SHIFT[code]
         elif code == BARRIERS:
             own.barriers = value[0]
         elif code == REQUIRED_THREADS:

@@ -32,6 +32,7 @@ INTEGER = "U8 S8 U16 S16 U32 S32 U64 S64 "
 SCOPES = "E SYS GPU CTA SM STRONG WEAK CONSTANT PRIVATE MMIO EF EL LU EU NA LTC64B LTC128B LTC256B "
 WIDTH = "U 32 64 128 U8 S8 U16 S16 "
 ATOMIC = "ADD MIN MAX INC DEC AND OR XOR EXCH CAS CAST SPIN POPC ARRIVE F32 F64 F16x2 BF16x2 S32 U32 U64 S64 64 32 FTZ RN "
+VECTORS = "F32x2 F32x4 F16x4 F16x8 BF16x4 BF16x8"
 
 TEXEL = "d d a r? u? n? n? w k?"
 SURFACE = SCOPES + "64 128 U8 S8 U16 S16 D BA TRAP IGN 1D 2D 3D 1D_ARRAY 2D_ARRAY"
@@ -88,7 +89,8 @@ ROWS = (
     Row("F2F", ROUND + "F16 BF16 F32 F64 FTZ SAT", "d a", conversions.float_to_float),
     Row("FRND", "F16 BF16 F32 F64 TRUNC FLOOR CEIL FTZ", "d a", conversions.round_to_integer),
     Row("I2I", INTEGER + "SAT", "d a", conversions.integer_to_integer),
-    Row("F2FP", "F16 BF16 F32 PACK_AB MERGE_C RN RZ RELU SATFINITE", "d a b", conversions.pack_halves),
+    Row("F2FP", "F16 BF16 F32 E4M3 E5M2 PACK_AB MERGE_C PACK_AB_MERGE_C UNPACK_B UNPACK_B_MERGE_C RN RZ RELU SATFINITE",
+        "d a b? c?", conversions.pack_floats),
     Row("I2IP", "U16 S16 U8 S8 U4 S4 U2 S2 S32 SAT", "d a b c", conversions.pack_integers),
     Row("F2IP", "U8 F32 TRUNC NTZ", "d a b c", conversions.pack_bytes),
 
@@ -122,10 +124,10 @@ ROWS = (
     Row("LDGSTS", SCOPES + WIDTH + "BYPASS ZFILL", "m m p?", memory.async_copy),
     Row("LDGDEPBAR", "", "", memory.end_of_group),
     Row("ARRIVES", "LDGSTSBAR 64 ARVCNT TRANSCNT", "m", mbarrier.arrival),
-    Row("SYNCS", "EXCH 64 ARRIVE TRANS64 RED OPTOUT A1T0 A0T1 ART0 A0TR A0TX PHASECHK TRYWAIT CCTL IV", "q? d? m a?",
+    Row("SYNCS", "EXCH 64 ARRIVE TRANS64 RED OPTOUT A1T0 A0T1 ART0 A0TR A0TX PHASECHK TRYWAIT CCTL IV IVALL", "q? d? m? a?",
         mbarrier.synchronise),
-    Row("ATOM ATOMG ATOMS", SCOPES + ATOMIC, "q? d? m a? b?", memory.atomic),
-    Row("RED REDG REDS", SCOPES + ATOMIC, "m a?", memory.reduction),
+    Row("ATOM ATOMG ATOMS", SCOPES + ATOMIC + VECTORS, "q? d? m a? b?", memory.atomic),
+    Row("RED REDG REDS", SCOPES + ATOMIC + VECTORS, "m a?", memory.reduction),
     Row("LDC ULDC LDCU", WIDTH, "d m", memory.load_constant),
 
     Row("TEX", "SCR B LL LZ", TEXEL, texture.fetch),

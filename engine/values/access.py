@@ -31,8 +31,8 @@ import numpy as np
 from rfview.engine.fault_codes import (LOCAL_RANGE, MISALIGNED, NO_FAULT, PARAM_RANGE, READ_ONLY, SHARED_RANGE,
                                        UNMAPPED)
 from rfview.engine.isa import (ATOM_ADD, ATOM_AND, ATOM_ARRIVE, ATOM_DEC, ATOM_EXCH, ATOM_INC, ATOM_MAX, ATOM_MIN, ATOM_OR,
-                               ATOM_PHASE, ATOM_SYNC, ATOM_XOR, FP_ADD, SYNC_COMPLETES, SYNC_DROPS, T_F16, T_F32, T_F64,
-                               T_S32, T_S64)
+                               ATOM_PHASE, ATOM_SYNC, ATOM_XOR, FP_ADD, FP_MAX, FP_MIN, SYNC_COMPLETES, SYNC_DROPS, T_F16,
+                               T_F32, T_F64, T_S32, T_S64)
 from rfview.engine.program import (MEM_LOAD, MEM_REDUCTION, MEM_STORE, SPACE_CONST, SPACE_GENERIC, SPACE_GLOBAL,
                                    SPACE_LOCAL, SPACE_PARAM, SPACE_SHARED)
 from rfview.engine.state import LINE_BYTES
@@ -561,6 +561,8 @@ def atomic_result(sub, kind, old, b, c):
     if sub == ATOM_DEC:
         return b if old == Z64 or old > b else old - ONE64
     if sub == ATOM_MIN or sub == ATOM_MAX:
+        if kind >= T_F16:       # halves
+            return half_lane(FP_MIN if sub == ATOM_MIN else FP_MAX, kind, 0, old, b, Z64)
         flip = Z64
         if kind == T_S32:
             flip = U64(0x80000000)
@@ -584,45 +586,54 @@ def flushed_sum(old, b):
 
 
 @device
+def update(inst, rows, src, dst, lane, element, memory, scratch, on, words, capacity, noted):
+    """Perform one lane's atomic on one element, a word behind the one before it; arguments and result as in `atomic`."""
+    sub, kind, width = I64(inst.aux) & 255, (I64(inst.aux) >> 8) & 255, I64(inst.width)
+    space = load_long(scratch, SPACES + lane)
+    step = word_step(space)
+    word = (load_long(scratch, ADDR + lane) >> 2) + element * step
+    b, c = U64(lane_load(rows, src + 2 + element, lane)), U64(lane_load(rows, src + 4, lane))
+    whole = U64(load_word(memory, word))
+    old, place = whole, U64(0)
+    if width == 8:
+        b |= U64(lane_load(rows, src + 3, lane)) << S32
+        c |= U64(lane_load(rows, src + 5, lane)) << S32
+        old |= U64(load_word(memory, word + step)) << S32
+    elif width == 2:
+        place = U64(8 * (load_long(scratch, ADDR + lane) & 2))
+        old, b, c = (whole >> place) & U64(0xFFFF), b & U64(0xFFFF), c & U64(0xFFFF)
+    if sub == ATOM_ADD and kind == T_F32 and space == SPACE_GLOBAL:
+        new = flushed_sum(old, b)
+    else:
+        new = atomic_result(sub, kind, old, b, c)
+    if width == 2:
+        new = (whole & ~(U64(0xFFFF) << place)) | ((new & U64(0xFFFF)) << place)
+    store_word(memory, word, U32(new & M32))
+    noted = journal(on, words, capacity, noted, word)
+    if width == 8:
+        store_word(memory, word + step, U32(new >> S32))
+        noted = journal(on, words, capacity, noted, word + step)
+    if inst.memory_kind != MEM_REDUCTION:
+        lane_store(rows, dst + element, lane, U32(old & M32))
+        if width == 8:
+            lane_store(rows, dst + 1, lane, U32(old >> S32))
+    return noted
+
+
+@device
 def atomic(inst, rows, src, dst, mask, memory, scratch, on, words, capacity, noted):
     """Perform an atomic or reduction, lanes ascending; operand b in slots 2, 3, c in slots 4, 5; returns the log's length.
 
     Old values go to the rows from `dst` on unless it is a reduction (MEM_REDUCTION).
     inst.aux: ATOM_* | type << 8. 16-bit operations (cas, exch, f16 add) work on their half of the word. An f32 is added
-    to global memory with subnormals flushed, to shared memory without (B0.17).
+    to global memory with subnormals flushed, to shared memory without (B0.17). Several elements, one after another, are
+    words (machine code alone), with b in slots 2 to 5.
     """
     mask, src, dst = U32(mask), I64(src), I64(dst)
-    sub, kind, width = I64(inst.aux) & 255, (I64(inst.aux) >> 8) & 255, I64(inst.width)
-    may_flush = sub == ATOM_ADD and kind == T_F32
     for lane in range(32):
-        if (mask >> U32(lane)) & U32(1) == U32(0):
-            continue
-        word, step = load_long(scratch, ADDR + lane) >> 2, word_step(load_long(scratch, SPACES + lane))
-        b, c = U64(lane_load(rows, src + 2, lane)), U64(lane_load(rows, src + 4, lane))
-        whole = U64(load_word(memory, word))
-        old, place = whole, U64(0)
-        if width == 8:
-            b |= U64(lane_load(rows, src + 3, lane)) << S32
-            c |= U64(lane_load(rows, src + 5, lane)) << S32
-            old |= U64(load_word(memory, word + step)) << S32
-        elif width == 2:
-            place = U64(8 * (load_long(scratch, ADDR + lane) & 2))
-            old, b, c = (whole >> place) & U64(0xFFFF), b & U64(0xFFFF), c & U64(0xFFFF)
-        if may_flush and load_long(scratch, SPACES + lane) == SPACE_GLOBAL:
-            new = flushed_sum(old, b)
-        else:
-            new = atomic_result(sub, kind, old, b, c)
-        if width == 2:
-            new = (whole & ~(U64(0xFFFF) << place)) | ((new & U64(0xFFFF)) << place)
-        store_word(memory, word, U32(new & M32))
-        noted = journal(on, words, capacity, noted, word)
-        if width == 8:
-            store_word(memory, word + step, U32(new >> S32))
-            noted = journal(on, words, capacity, noted, word + step)
-        if inst.memory_kind != MEM_REDUCTION:
-            lane_store(rows, dst, lane, U32(old & M32))
-            if width == 8:
-                lane_store(rows, dst + 1, lane, U32(old >> S32))
+        if (mask >> U32(lane)) & U32(1) != U32(0):
+            for element in range(I64(inst.count)):
+                noted = update(inst, rows, src, dst, lane, I64(element), memory, scratch, on, words, capacity, noted)
     return noted
 
 

@@ -211,7 +211,7 @@ BODIES: dict[int, Callable[[Any], Any]] = {
     isa.OP_CVT_F32_U32: lambda x: x.put(cast(x.get(0, "u4"), "f4")),
     isa.OP_CVT_S32_F32: lambda x: _to_int(x, "i4"),
     isa.OP_CVT_U32_F32: lambda x: _to_int(x, "u4"),
-    isa.OP_CVT_F64_F32: lambda x: x.put(canonical(cast(x.get(0, "f4"), "f8"))),
+    isa.OP_CVT_F64_F32: lambda x: x.put(cast(x.get(0, "f4"), "f8")),       # a NaN keeps its sign and bits
     isa.OP_CVT_F32_F64: lambda x: x.put(canonical(cast(x.get(0, "f8"), "f4"))),
     isa.OP_CVT_F64_S32: lambda x: x.put(cast(x.get(0, "i4"), "f8")),
     isa.OP_CVT_F64_U32: lambda x: x.put(cast(x.get(0, "u4"), "f8")),

@@ -13,6 +13,7 @@ from rfview.engine.values.machine_rows import (add3_rows, byte_rows, compare_hig
 from rfview.engine.values.matrix import movm_rows
 from rfview.engine.values.packed import packed_rows
 from rfview.engine.values.product import product_rows
+from rfview.engine.values.small_floats import small_float_rows
 from rfview.engine.values.words import handle
 
 MACHINE_TABLE: dict[int, Way] = {
@@ -37,6 +38,7 @@ MACHINE_TABLE: dict[int, Way] = {
     isa.OP_PACKED: Way(packed_rows, gives=True),
     isa.OP_PRODUCT: Way(product_rows),
     isa.OP_MOVM: Way(movm_rows),
+    isa.OP_SMALL_FLOATS: Way(small_float_rows),
 }
 compute = computing(MACHINE_TABLE, __name__)
 

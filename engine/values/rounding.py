@@ -582,6 +582,8 @@ def convert(aux, flags, value):
         return narrow(float_to_int(x, target, mode, source), target, flags)
     if has(flags, FLAG_INT_ROUND):
         x = round_integral(x, mode)
+    if source == T_F32 and target == T_F64 and x != x and not has(flags, FLAG_SAT):
+        return f64_bits(x)          # as OP_CVT_F64_F32
     return float_result(x, target, flags)
 
 

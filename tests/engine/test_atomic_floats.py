@@ -107,3 +107,27 @@ def test_additions_of_f64_never_flush(tmp_path: Path, space: str, place: str) ->
     body = (f".reg .b64 %d<3>; mov.b64 %d1, 1; st.{space}.b64 [{place}], %d1;\n"
             f"red.{space}.add.f64 [{place}], %d1;" + (BACK if space == "shared" else ""))
     assert run(tmp_path, body)[0].tolist()[:2] == [2, 0]
+
+
+# (in memory, operand, the smaller, the larger) as bits of f16 and of bf16
+EXTREMES = {"f16": [(0x3C00, 0xC000, 0xC000, 0x3C00), (0xBC00, 0xC000, 0xC000, 0xBC00), (0x8000, 0x0000, 0x8000, 0x0000),
+                    (0x7E00, 0xC200, 0xC200, 0xC200), (0x4000, 0xFE01, 0x4000, 0x4000), (0x7E00, 0xFE01, 0x7FFF, 0x7FFF),
+                    (0x0001, 0x8001, 0x8001, 0x0001), (0xFC00, 0x7C00, 0xFC00, 0x7C00)],
+            "bf16": [(0x3F80, 0xC000, 0xC000, 0x3F80), (0xBF80, 0xC000, 0xC000, 0xBF80), (0x8000, 0x0000, 0x8000, 0x0000),
+                     (0x7FC0, 0xC040, 0xC040, 0xC040), (0x4000, 0xFFC1, 0x4000, 0x4000), (0x0001, 0x8001, 0x8001, 0x0001)]}
+
+
+@pytest.mark.parametrize("kind", EXTREMES)
+@pytest.mark.parametrize("operation", ["min", "max"])
+@pytest.mark.parametrize("is_atom", [True, False])
+def test_extremes_of_halves_compare_numbers(tmp_path: Path, kind: str, operation: str, is_atom: bool) -> None:
+    cases = EXTREMES[kind]
+    both = [tuple(a << 16 | b for a, b in zip(case, cases[(at + 1) % len(cases)])) for at, case in enumerate(cases)]
+    name = f"{'atom' if is_atom else 'red'}.global.v2.{kind}x2.{operation}.noftz"
+    body = f"{name} {'{%r4, %r5}, ' if is_atom else ''}[%g], {{%r3, %r3}};"
+    if is_atom:
+        body += "\nst.global.v2.b32 [%g+8], {%r4, %r5};"
+    got = run(tmp_path, "mov.b32 %r3, %f1;\n" + body, [(old, operand, 0, 0) for old, operand, *_ in both])
+    for (old, _, *wanted), words in zip(both, got.tolist(), strict=True):
+        least = wanted[operation == "max"]
+        assert words == [least, least, *([old, old] if is_atom else [0, 0])], hex(old)

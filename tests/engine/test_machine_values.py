@@ -257,6 +257,17 @@ def test_sin_and_cos_of_ptx_are_the_two_instructions_that_ptxas_makes_of_them(an
             assert [hex(x) for x in got] == [hex(x) for x in wanted]
 
 
+def test_a_nan_keeps_its_sign_and_bits_as_a_double() -> None:
+    given_bits = ([0x7FFFFFFF, 0x7FC00000, 0xFFC00001, 0x7F800001, 0xFF812345, 0x7F800000, 0xBF800000, 0x00000001] * 4)[:32]
+    wanted = [struct.unpack("<Q", struct.pack("<d", struct.unpack("<f", struct.pack("<I", bits))[0]))[0] for bits in given_bits]
+    wanted[3::8], wanted[4::8] = [0x7FF8000020000000] * 4, [0xFFF82468A0000000] * 4      # signalling ones become quiet
+    for op, aux, flags in ((isa.OP_CVT_F64_F32, 0, 0), (isa.OP_CVT, isa.T_F64 | isa.T_F32 << 8, isa.FLAG_FTZ)):
+        low, high, *_ = apply(op, given_bits, aux=aux, flags=flags)
+        got = [int(upper) << 32 | int(lower) for upper, lower in zip(high, low, strict=True)]
+        flushed = [0 if flags and bits == 1 else value for bits, value in zip(given_bits, wanted, strict=True)]
+        assert [hex(value) for value in got] == [hex(value) for value in flushed]
+
+
 HALVES = 0x3C00C000       # 1.0 above -2.0
 MODIFIED = {     # modifier: (operand, what a move of 64 bits gives)
     (isa.MODIFY_NEG, 0): (5, M32 - 4), (isa.MODIFY_NOT, 0): (5, M64 - 5), (isa.MODIFY_NEG64, 0): (1 << 32, M64 - M32),

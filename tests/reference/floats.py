@@ -243,6 +243,13 @@ def to_format(source: Format, target: Format, x: int, mode: int = RN) -> int:
     return join(target, *split(source, x), mode)
 
 
+def f32_to_f64(x: int) -> int:
+    """Convert to f64; a NaN becomes quiet and keeps its sign and its other bits."""
+    if not is_nan(F32, x):
+        return to_format(F32, F64, x)
+    return (F64.sign if x & F32.sign else 0) | F64.infinity | 1 << 51 | (x & 0x7FFFFF) << 29
+
+
 def from_integer(f: Format, value: int, mode: int = RN) -> int:
     """Convert a whole number."""
     return join(f, int(value < 0), abs(value), 0, mode)

@@ -112,7 +112,7 @@ SIMPLE: dict[int, Operation] = {
     isa.OP_CVT_F32_U32: Operation((A32,), 32, lambda a: floats.from_integer(F32, a)),
     isa.OP_CVT_S32_F32: Operation((A32,), 32, lambda a: float_to_int(F32, a, 32, True, floats.RZ)),
     isa.OP_CVT_U32_F32: Operation((A32,), 32, lambda a: float_to_int(F32, a, 32, False, floats.RZ)),
-    isa.OP_CVT_F64_F32: Operation((A32,), 64, lambda a: floats.to_format(F32, F64, a)),
+    isa.OP_CVT_F64_F32: Operation((A32,), 64, floats.f32_to_f64),
     isa.OP_CVT_F32_F64: Operation((A64,), 32, lambda a: floats.to_format(F64, F32, a)),
     isa.OP_CVT_F64_S32: Operation((A32,), 64, lambda a: floats.from_integer(F64, S(a, 32))),
     isa.OP_CVT_F64_U32: Operation((A32,), 64, lambda a: floats.from_integer(F64, a)),
@@ -543,7 +543,10 @@ def _to_float(source: str, f: Format, flags: int, mode: int) -> Callable[[int], 
             x = floats.flush(g, x)
         if flags & isa.FLAG_INT_ROUND:
             x = floats.round_whole(g, x, mode)
-        result = floats.to_format(g, f, x, RN if flags & isa.FLAG_INT_ROUND else mode)
+        if (g, f) == (F32, F64):
+            result = floats.f32_to_f64(x)
+        else:
+            result = floats.to_format(g, f, x, RN if flags & isa.FLAG_INT_ROUND else mode)
         if ftz and f is F32:
             result = floats.flush(f, result)
         result = _relu(f, result, flags)

@@ -236,10 +236,11 @@ def release(sm, rows, warp):
 def go_on(sm, warp, lanes, together, alone):
     """Let waiting lanes go on after the instruction they wait at, those of one place as one split; all after `together`.
 
+    The turns that they have counted go on, too: a loop that polls may have a barrier in it.
     alone: without other lanes that are ready at the same place.
     """
     table = sm.warp_cold[warp].split
-    left, own, place = lanes, np.int64(-1), np.int64(-1)
+    left, own, place, spins = lanes, np.int64(-1), np.int64(-1), np.int64(0)
     while left != 0:
         lane, index = ctz64(np.uint64(left)), 0
         while table[index].state <= SPLIT_READY or (np.int64(table[index].mask) >> lane) & 1 == 0:
@@ -247,28 +248,32 @@ def go_on(sm, warp, lanes, together, alone):
         going = np.int64(table[index].mask) & left
         left &= ~going
         pc = np.int64(table[index].pc) if together == NO_PC else together
+        spins = max(spins, np.int64(table[index].spins))
         table[index].mask = np.int64(table[index].mask) & ~going
         if table[index].mask == 0:
             free_split(sm, warp, index)
         if not alone:
-            join(sm, warp, going, pc + 1)
+            own = join(sm, warp, going, pc + 1)
+            table[own].spins = max(spins, np.int64(table[own].spins))
         elif place == pc:
             table[own].mask = np.int64(table[own].mask) | going
+            table[own].spins = spins
         else:
             own, place = np.int64(add_child(sm, warp, NONE8, pc + 1, NO_PC, going)), pc
+            table[own].spins = spins
 
 
 @device
 def join(sm, warp, lanes, pc):
-    """Add lanes to the ready split at `pc`, or make them one."""
+    """Add lanes to the ready split at `pc`, or make them one; return its entry."""
     table = sm.warp_cold[warp].split
     for index in range(MAX_SPLITS):
         if table[index].state == SPLIT_READY and table[index].pc == pc and index != sm.warp[warp].split:
             table[index].mask = np.int64(table[index].mask) | lanes
             mark_warp(sm, warp)
-            return
-    add_child(sm, warp, NONE8, pc, NO_PC, lanes)
+            return np.int64(index)
     mark_warp(sm, warp)
+    return np.int64(add_child(sm, warp, NONE8, pc, NO_PC, lanes))
 
 
 @device

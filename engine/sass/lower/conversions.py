@@ -69,8 +69,10 @@ def integer_to_integer(form: Form, draft: Draft) -> None:
     convert(form, draft, types[0], types[1] if len(types) > 1 else isa.T_S32, isa.FLAG_SAT * form.has("SAT"))
 
 
-def pack_halves(form: Form, draft: Draft) -> None:
-    """F2FP.PACK_AB: two floats to halves, a in the upper one; .MERGE_C: one, below a zero."""
+def pack_floats(form: Form, draft: Draft) -> None:
+    """F2FP: .PACK_AB: two floats to halves, a in the upper one; .MERGE_C: one, below a zero; floats of 8 bits."""
+    if form.has("E4M3", "E5M2"):
+        return pack_small_floats(form, draft)
     kind = isa.T_BF16X2 if form.has("BF16") else isa.T_F16X2
     upper, lower = (form.b, form.a) if form.has("MERGE_C") else (form.a, form.b)
     if form.has("MERGE_C") and not is_zero(upper):
@@ -78,7 +80,27 @@ def pack_halves(form: Form, draft: Draft) -> None:
     draft.be(isa.OP_CVT, kind | isa.T_F32 << 8 | isa.CVT_PAIR | isa.CVT_FINITE * form.has("SATFINITE"), flags_of(form))
     draft.source(0, upper, "f32")
     draft.source(1, lower, "f32")
-    draft.result(form.d)
+    return draft.result(form.d)
+
+
+def pack_small_floats(form: Form, draft: Draft) -> None:
+    """F2FP with .E4M3 or .E5M2: .UNPACK_B: two to halves; .PACK_AB_MERGE_C: two f32, .UNPACK_B_MERGE_C: two halves to them.
+
+    Above the two that these make is the lower half of the last operand.
+    """
+    aux = isa.SMALL_E5M2 * form.has("E5M2") | isa.SMALL_HALVES * form.has("F16")
+    if form.has("UNPACK_B"):
+        draft.be(isa.OP_SMALL_FLOATS, aux | isa.SMALL_WIDEN, flags_of(form))
+        draft.source(0, form.a)
+        return draft.result(form.d)
+    floats, above = ([form.a], form.b) if form.has("UNPACK_B_MERGE_C") else ([form.a, form.b], form.c)
+    if not form.has("SATFINITE") or form.has("F16") == form.has("F32"):
+        raise NotExecuted("but with .SATFINITE, of .F32 or .F16")
+    draft.be(isa.OP_SMALL_FLOATS, aux, flags_of(form))
+    for k, operand in enumerate(floats):
+        draft.source(k, operand, "h2" if form.has("F16") else "f32")
+    draft.source(2, above)
+    return draft.result(form.d)
 
 
 def pack_integers(form: Form, draft: Draft) -> None:

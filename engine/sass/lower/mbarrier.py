@@ -22,7 +22,7 @@ COPIED = {"ARVCNT": (1, 0, False), "TRANSCNT": (0, 1, True)}        # ARRIVES
 
 
 def synchronise(form: Form, draft: Draft) -> None:
-    """SYNCS: .EXCH initialises, .CCTL.IV ends an object; .PHASECHK says whether the phase in a word's bit 31 is over."""
+    """SYNCS: .EXCH initialises, .CCTL ends one or all; .PHASECHK says whether the phase in a word's bit 31 is over."""
     if form.has("CCTL"):
         return
     operation = form.pick({"EXCH": isa.ATOM_EXCH, "ARRIVE": isa.ATOM_SYNC, "PHASECHK": isa.ATOM_PHASE})

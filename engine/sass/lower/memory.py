@@ -18,6 +18,9 @@ ATOMICS = {"ADD": isa.ATOM_ADD, "MIN": isa.ATOM_MIN, "MAX": isa.ATOM_MAX, "INC":
            "CAST": isa.ATOM_CAS, "ARRIVE": isa.ATOM_ARRIVE}
 TYPES = {"S32": isa.T_S32, "64": isa.T_U64, "U64": isa.T_U64, "S64": isa.T_S64, "F32": isa.T_F32, "F64": isa.T_F64,
          "F16x2": isa.T_F16X2, "BF16x2": isa.T_BF16X2}
+# elements next to each other, each updated on its own: what a word holds, and words
+VECTORS = {"F32x2": (isa.T_F32, 2), "F32x4": (isa.T_F32, 4), "F16x4": (isa.T_F16X2, 2), "F16x8": (isa.T_F16X2, 4),
+           "BF16x4": (isa.T_BF16X2, 2), "BF16x8": (isa.T_BF16X2, 4)}
 
 
 def space_of(form: Form, name: str) -> int:
@@ -128,7 +131,7 @@ def atomic(form: Form, draft: Draft) -> None:
     draft.flags |= isa.FLAG_ATOM_SUCCESS * swaps | isa.FLAG_ATOM_GLOBAL * says_where
     draft.truth(0, predicate)
     if form.one("d") is not None:
-        draft.result(form.d, draft.reg_bits // 32)
+        draft.result(form.d, draft.count * draft.reg_bits // 32)
 
 
 def reduction(form: Form, draft: Draft) -> None:
@@ -138,10 +141,10 @@ def reduction(form: Form, draft: Draft) -> None:
 
 def update(form: Form, draft: Draft, op: int, space: int, kind: int) -> None:
     """Fill what atomics and reductions have in common."""
-    type_ = form.pick(TYPES, isa.T_U32)
+    type_, count = next((VECTORS[word] for word in form.modifiers if word in VECTORS), (form.pick(TYPES, isa.T_U32), 1))
     words = 2 if type_ in (isa.T_U64, isa.T_S64, isa.T_F64) else 1
     accessed(form, draft, op, space, kind)
-    draft.width, draft.count, draft.reg_bits = 4 * words, 1, 32 * words
+    draft.width, draft.count, draft.reg_bits = 4 * words, count, 32 * words
     draft.flags |= isa.FLAG_FTZ * (type_ == isa.T_F32 and (form.has("FTZ") or space == SPACE_GLOBAL))
     draft.is_float = int(type_ in (isa.T_F32, isa.T_F64))
     if form.has("POPC"):
@@ -156,7 +159,7 @@ def update(form: Form, draft: Draft, op: int, space: int, kind: int) -> None:
     if (len(values) == 2) != (draft.aux & 0xFF == isa.ATOM_CAS):
         raise NotExecuted("with so many operands")
     for slot, value in zip((2, 4), values):
-        draft.rows(slot, value, words)
+        draft.rows(slot, value, words * count)
     return None
 
 

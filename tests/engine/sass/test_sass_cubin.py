@@ -5,6 +5,7 @@ saxpy.sm_80.cubin: y[i] = a * x[i] + y[i], by `nvcc -ptx -arch=compute_75 -linei
 
 from __future__ import annotations
 
+import re
 import struct
 from pathlib import Path
 
@@ -35,6 +36,13 @@ def test_a_cubin_says_its_architecture_and_the_registers_and_parameters_of_its_k
     assert code is not None and len(code.data) == 24 * 16
     (symbol,) = [one for one in cubin.symbols if one.is_entry]
     assert symbol.name == NAME and cubin.section_of(symbol) == code.name
+
+
+def test_parameters_are_also_found_in_the_form_that_kernels_with_large_ones_have():
+    raw, count = re.subn(rb"\x04\x17\x0c\x00(.{8})(.{4})", lambda one: b"\x04\x45\x0c\x00" + one[1] + struct.pack(
+        "<I", struct.unpack("<I", one[2])[0] >> 18), RAW, flags=re.DOTALL)
+    assert count == 4
+    assert function_infos(read_cubin(raw, "saxpy.cubin"))[NAME] == function_infos(read_cubin(RAW, "saxpy.cubin"))[NAME]
 
 
 def test_the_line_tables_name_the_cuda_and_ptx_line_of_each_instruction():

@@ -175,3 +175,30 @@ def test_a_variable_that_holds_an_address_is_relocated():
     cubin = Cubin("k.cubin", 80, names, (table, pointer), {".nv.global.init": (Relocation(0, GENERIC64, table, 0),)})
     found = {variable.name: variable.relocs for variable in _variables(cubin)}
     assert found == {"table": (), "pointer": ((0, "table", 4),)}
+
+
+@plain_only
+@pytest.mark.nojit
+@pytest.mark.parametrize("kind, more", WAYS)
+def test_lanes_that_poll_in_a_loop_with_a_barrier_of_its_own_make_those_behind_it_give_way(kind, more, tmp_path):
+    got = out_of(kind, tmp_path, more, "MOV R6, 0x1", "BSSY B0, 0xd0", "BSSY B1, 0xa0",
+                 "B------:R-:W0:-:S15 ATOMS.EXCH R4, [0x8], R6", "B0-----:R-:W-:-:S15 ISETP.NE.AND P0, PT, R4, RZ, PT",
+                 "@!P0 BRA 0xa0", "BSYNC B1", "@P0 BRA 0x60", "NOP", "BSYNC B0", "B------:R-:W0:-:S15 LDS R4, [0xc]",
+                 "B0-----:R-:W-:-:S15 IADD3 R7, R4, 0x1, RZ", "B------:R0:W-:-:S15 STS [0xc], R7",
+                 "B0-----:R-:W0:-:S15 ATOMS.EXCH R5, [0x8], RZ", "B0-----:R-:W-:-:S15 NOP")
+    assert sorted(got[:, 0].tolist()) == list(range(32)) and got[:, 1].tolist() == [1] * 32
+
+
+@plain_only
+@pytest.mark.nojit
+@pytest.mark.parametrize("kind, more", [*WAYS[:1], (Simulator, {"preset": "hopper"})])
+def test_atomics_of_several_floats_update_each_of_them(kind, more, tmp_path):
+    lines = ("MOV R8, c[0x0][0x168]", "MOV R9, c[0x0][0x16c]", "MOV R12, 0x3f800000", "I2F.U32 R13, R2".replace("I2F", "I2FP.F32"),
+             "MOV R14, 0x40000000", "MOV R15, 0xbf800000", "B------:R0:W-:-:S15 STG.E.64 [R22.64], RZ",
+             "B0-----:R-:W-:-:S15 BAR.SYNC 0x0", "B------:R0:W-:-:S15 REDG.E.ADD.F32x4.FTZ.RN.STRONG.GPU [R8.64], R12",
+             "MOV R16, 0x3c00bc00", "MOV R17, 0x4000c200", "ISETP.EQ.AND P0, PT, R2, 0x5, PT", "@P0 MOV R16, 0xb8007e00",
+             "B0-----:R0:W1:-:S15 ATOMG.E.MIN.F16x4.RN.STRONG.GPU PT, R4, [R8.64+0x10], R16", "B01----:R-:W-:-:S15 BAR.SYNC 0x0")
+    text = listing("\n".join((BEGIN, *lines, "EXIT")), sm=90)
+    got = run(kind, tmp_path, text, **more).buffers()["out"].astype(np.uint32).reshape(-1)
+    assert got[:4].view(np.float32).tolist() == [32, 496, 64, -32]
+    assert got[4:8].tolist() == [0xB800BC00, 0x0000C200, 0, 0], "of -0.5, a NaN and 1.0, -1.0; of 2.0, -3.0; each with 0"

@@ -61,6 +61,8 @@ def class_of(text: str, control: int) -> int:
     has_counter = (control >> 5) & 7 != NO_BARRIER
     if opcode == "R2UR" and not has_counter:        # on sm_90
         return CLASSES.index("uniform")
+    if opcode == "I2I" and not has_counter:
+        return CLASSES.index("alu")
     if opcode in OF_OPCODE:
         return OF_OPCODE[opcode]
     if has_counter:
