@@ -47,7 +47,7 @@ _HERE = {
     "long_scoreboard": ("A dependence counter is not 0 yet, raised last by an access to global, local or texture memory.",
                         "counter: global, local",
                         "MICRO'25 section 4; our assumption: the unit that raised a counter last gives the state"),
-    "barrier": ("The warp waits at a barrier, where its threads meet again, or before a barrier until its accesses have left.",
+    "barrier": ("The warp waits at a barrier, where its threads meet again, or before one until its accesses have left.",
                 "BAR, BSYNC", "RULES.md B11.5: accesses leave before BAR is executed"),
     "no_instruction": ("The warp's instruction buffer is empty: it has just begun, or fetch serves other warps.",
                        "I-buffer empty", "MICRO'25 section 5.2: three instructions per warp, one fetched per cycle"),
