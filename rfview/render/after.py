@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from rfview.render.operation import with_lines
 from rfview.render.scene import Scene
-from rfview.render.text import Line, Row, blank, cut, fill, hint_row, number, title
+from rfview.render.text import Line, Row, blank, cut, fill, hint_row, number, title, wrap
 from rfview.sessions.commands.after import head, place, tree
 
 if TYPE_CHECKING:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import textwrap
 from bisect import bisect_left, bisect_right
 
 from rfview.render.operation import with_lines
 from rfview.render.scene import BreakView, Scene
-from rfview.render.text import Line, Row, clip, cut, fill, list_row, number, shorten, title, visible_from
+from rfview.render.text import Line, Row, clip, cut, fill, list_row, number, shorten, title, visible_from, wrap
 from rfview.render.watches import plot, short_value
 
 STRIP = 24          # cells of the picture of the whole run
@@ -44,7 +43,7 @@ def render(scene: Scene, width: int, height: int, selected: int = 0) -> list[Lin
     if not scene.breakpoints:
         none = "none" + scene.keys.tail("break_here", "sets one at the focused warp's instruction").replace(";", ":")
         none += scene.keys.tail("watch_here", "watches the focused thing")
-        lines += [Row(width).add(f"   {part}", "dim").line() for part in textwrap.wrap(none, max(12, width - 6))]
+        lines += [Row(width).add(f"   {part}", "dim").line() for part in wrap(none, max(12, width - 6))]
     for index, point in enumerate(scene.breakpoints):
         lines += _point(scene, point, width, columns, index == selected)
     lines += [Row(width).line(), title(width, "MARKS", "m and a letter sets one, ' and the letter goes there")]

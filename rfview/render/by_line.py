@@ -12,13 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from textwrap import wrap
 from typing import Any
 
 from rfview.engine.wording import plural, signed
 from rfview.render.compare import ROLES, message_line, status_line
 from rfview.render.pair import RunFacts
-from rfview.render.text import BARS, Line, Row, cut, fill, hint_row, list_row, number, title, visible_from
+from rfview.render.text import BARS, Line, Row, cut, fill, hint_row, list_row, number, title, visible_from, wrap
 from rfview.sessions.compare.programs import NO_COST, Cost, Row as ProgramRow
 
 HALF = 7                # cells of a bar on either side of its axis

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Sequence
 
 from rfview.engine.check.findings import Finding, Findings
 from rfview.engine.wording import plural
-from rfview.render.text import Line, Row, cut, fill, hint_row, list_row, number, visible_from
+from rfview.render.text import Line, Row, cut, fill, hint_row, list_row, number, visible_from, wrap
 
 DETAIL_ROWS = 5
 
@@ -50,5 +49,5 @@ def _detail(findings: Sequence[Finding], selected: int, width: int) -> list[Line
     if not findings:
         return [Row(width).add(" no races, no reads of unwritten memory, no wrong barriers or lane masks", "text").line()]
     text = findings[min(selected, len(findings) - 1)].as_text().splitlines()
-    folded = [part for line in text for part in textwrap.wrap(line, max(1, width - 2), subsequent_indent="    ") or [""]]
+    folded = [part for line in text for part in wrap(line, width - 2, subsequent_indent="    ") or [""]]
     return [Row(width).add(f" {line}", "text").line() for line in folded]

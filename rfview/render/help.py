@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from textwrap import wrap
 
 from rfview.actions import ACTIONS, BY_NAME, CATEGORIES, MAIN
 from rfview.keys import Keys
 from rfview.render.panels import FIRST, PANELS
 from rfview.render.scene import DEFAULT_KEYS, Look, Scene
-from rfview.render.text import Line, Row, blank, closes, cut, hint_row
+from rfview.render.text import Line, Row, blank, closes, cut, hint_row, wrap
 
 READING: tuple[tuple[str, str, str], ...] = (
     ("13", "changed", "changed in this cycle"),
@@ -126,7 +125,7 @@ def verb_lines(width: int, verbs: list[tuple[str, str]], needle: str) -> list[Li
     lines = [_head(width, "COMMANDS AFTER :")]
     for name, text in rows:
         lines.append(Row(width).add(" ").add(name if len(name) < width else name[: width - 2] + "…", "bold").line())
-        lines += [Row(width).to(4).add(part, "dim").line() for part in wrap(text, max(1, width - 4))]
+        lines += [Row(width).to(4).add(part, "dim").line() for part in wrap(text, width - 4)]
     return [*lines, blank(width)]
 
 
@@ -135,7 +134,7 @@ def term_lines(width: int, terms: Sequence[tuple[str, str]]) -> list[Line]:
     lines = [blank(width), _head(width, "WHAT IS  K explains the thing in focus")] if terms else []
     for name, text in terms:
         lines.append(Row(width).add(" ").add(name[: width - 1], "bold").line())
-        lines += [Row(width).to(4).add(part, "dim").line() for part in wrap(text, max(1, width - 4))]
+        lines += [Row(width).to(4).add(part, "dim").line() for part in wrap(text, width - 4)]
     return lines
 
 

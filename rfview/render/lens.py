@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import lru_cache, wraps
 from importlib import import_module
-from textwrap import wrap
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +17,7 @@ from rfview.engine.errors import InputError
 from rfview.render.lenses import banks, panels, subcore
 from rfview.render.panel import RIGHT, About, Facts, Grant, Hit, Panel, Place, Shape, Spot
 from rfview.render.scene import Scene
-from rfview.render.text import Line, Row, cut, fill, title
+from rfview.render.text import Line, Row, cut, fill, title, wrap
 
 if TYPE_CHECKING:
     from rfview.engine.info import RunInfo
@@ -178,7 +177,7 @@ def render(scene: Scene, width: int, height: int) -> list[Line]:
             return fill([heading, *painter(scene, width, height - 1)], width, height)
         except InputError as error:     # in a design's own file
             problem = str(error)
-    body = [Row(width).add(f" {text}", "bad").line() for text in wrap(problem, max(1, width - 2))]
+    body = [Row(width).add(f" {text}", "bad").line() for text in wrap(problem, width - 2)]
     body += panels.render(scene, width, max(PANEL_ROWS, (height - 1) * 3 // 4))
     left = height - 1 - len(body)
     if left >= 3:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from textwrap import wrap
 from typing import Any
 
 from rfview import crash
@@ -13,7 +12,7 @@ from rfview.render import lens
 from rfview.render.pair import CYCLE, RunFacts
 from rfview.sessions.machine import Machine
 from rfview.render.scene import Scene
-from rfview.render.text import Line, Row, bar_rows, cut, fill, hint_row, number, shorten, stretched
+from rfview.render.text import Line, Row, bar_rows, cut, fill, hint_row, number, shorten, stretched, wrap
 
 MAX_ROWS = 8       # of a band, if there are few runs
 NAME = 20           # cells of a run's letter and name

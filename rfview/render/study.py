@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from rfview.engine.batch import nudge
 from rfview.engine.plugin.assumed import ASSUMED
 from rfview.engine.wording import energy_text, ordinal, signed
 from rfview.render.scene import Scene
-from rfview.render.text import Line, Row, blank, cut, fill, hint_row, number, progress, title
+from rfview.render.text import Line, Row, blank, cut, fill, hint_row, number, progress, title, wrap
 from rfview.sessions.branches.relief import MAX_LATER
 
 if TYPE_CHECKING:

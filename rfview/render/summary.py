@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from rfview.render.panel import Hit, Panel, Place
 from rfview.render.scene import Progress, Scene
-from rfview.render.text import Line, Row, bar, blank, cut, fill, number, percent, progress, title
+from rfview.render.text import Line, Row, bar, blank, cut, fill, number, percent, progress, title, wrap
 
 if TYPE_CHECKING:
     from rfview.sessions.summary.floors import Floor

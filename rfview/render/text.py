@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import textwrap
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -13,6 +14,11 @@ from rfview.engine.escapes import visible
 BARS = " ▁▂▃▄▅▆▇█"
 LEAVING = ("close", "leave")     # how the words of hints begin that are never left out
 EIGHTHS = ("", "▏", "▎", "▍", "▌", "▋", "▊", "▉")
+
+
+def wrap(text: str, width: int, subsequent_indent: str = "") -> list[str]:
+    """Return a text as lines of `width` characters; of one in a window that leaves no room, which cuts them anyway."""
+    return textwrap.wrap(text, max(1, width), subsequent_indent=subsequent_indent)
 
 
 class Line(NamedTuple):

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from textwrap import wrap
 
 from rfview.render import warps
 from rfview.render.chain import Link, chain_of, links_of
 from rfview.render.panel import LEFT, REST, RIGHT, Grant, Hit, Panel, Shape, Spot
 from rfview.render.scene import Scene
-from rfview.render.text import Line, Row, closes, cut, fill, hint_row, number, title
+from rfview.render.text import Line, Row, closes, cut, fill, hint_row, number, title, wrap
 
 
 def heading(scene: Scene) -> str:
@@ -70,7 +69,7 @@ def _since(link: Link) -> str:
 
 def _wrapped(text: str, room: int, rows: int) -> list[str]:
     """Return a sentence on as many rows as it needs, at most `rows`; what does not fit is cut."""
-    texts = wrap(text, max(1, room)) or [""]
+    texts = wrap(text, room) or [""]
     return texts if len(texts) <= rows else [*texts[: rows - 1], cut(" ".join(texts[rows - 1 :]), room)]
 
 

@@ -43,8 +43,8 @@ def arrived(timeline: Timeline, table: LineTable, warp: int | None, start: int, 
 def waits(timeline: Timeline, table: LineTable, line: int, code: int, start: int, stop: int) -> np.ndarray:
     """Return (stop - start, warps) bool: which warps begin to wait at a line in a state."""
     before = max(timeline.first, start - 1)
-    there = lines_of_warps(timeline, table, None, before, stop) == line
-    there &= timeline.states(before, stop)[:, : there.shape[1]] == code
+    states = timeline.states(before, stop)      # of the machine's warps; a recording has a column for each possible one
+    there = (lines_of_warps(timeline, table, None, before, stop)[:, : states.shape[1]] == line) & (states == code)
     began = there.copy()
     began[1:] &= ~there[:-1]
     return np.asarray(began[start - before :])

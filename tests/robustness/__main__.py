@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from rfview.commands import warm
-from tests.robustness import cache, control_flow, dap, keys, kills, launch, machine_code, processes, ptx, recordings, words
+from tests.robustness import cache, control_flow, dap, keys, kills, launch, machine_code, processes, ptx, recordings, screens, words
 from tests.robustness.found import GOOD, Keeping
 
 # name -> function that tries the cases [first, first + count) of a seed and yields (number, outcome, detail)
@@ -27,7 +27,7 @@ TARGETS: dict[str, Callable[[int, int, int], Iterator[tuple[int, str, str]]]] = 
     "cache": cache.cases, "control_flow": control_flow.cases, "dap": dap.cases, "keys": keys.cases,
     "keys_live": keys.live_cases, "kills": kills.cases, "launch": launch.cases, "machine_code": machine_code.cases,
     "cubins": machine_code.cubin_cases, "processes": processes.cases, "ptx": ptx.cases,
-    "recordings": recordings.cases, "words": words.cases,
+    "recordings": recordings.cases, "screens": screens.cases, "words": words.cases,
 }
 SHOWN = 20          # bad cases printed per target
 

@@ -163,6 +163,21 @@ def test_a_break_on_a_line_stops_where_a_warp_comes_to_it_both_ways(session):
     assert back[::-1] == hits
 
 
+def test_where_a_warp_begins_to_wait_at_a_line_is_found_on_a_machine_of_fewer_warps_than_a_recording_has_columns():
+    with open_session("rfview/learn/recorded/drain.rfs") as session:
+        timeline, info = session.timeline, session.info
+        columns = timeline.column("sm.warp[*].pc", timeline.first, timeline.first + 1).shape[1]
+        assert info.num_warps < columns
+        code = next(stall.code for stall in info.stalls if stall.name == "long_scoreboard")
+        states = timeline.states(timeline.first, timeline.last + 1) == code
+        began = np.argwhere(states[1:] & ~states[:-1])[:1]
+        cycle, warp = int(began[0, 0]) + 1 + timeline.first, int(began[0, 1])
+        line = int(session.lines.filled[int(session.snapshot(cycle).sm["warp"][warp]["pc"])])
+        session.goto(timeline.first)
+        stop = session.next_wait(line, code)
+        assert (stop.cycle, stop.warp) == (cycle, warp)
+
+
 def test_a_line_without_instruction_stands_for_the_next_one_with_some(session):
     assert "triton_softmax.py:1 has no instruction, using triton_softmax.py:12" in execute(session, "break triton_softmax.py:1").text
     assert "triton_softmax.py:12" in execute(session, "info breakpoints").text
