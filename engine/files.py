@@ -16,7 +16,7 @@ import stat
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, BinaryIO
+from typing import IO, Any, BinaryIO
 
 from rfview.engine.errors import InputError
 
@@ -58,6 +58,16 @@ def read_text(path: str | Path, most: int = MOST_TEXT) -> str:
     return read(path, most).decode("utf-8-sig")
 
 
+def read_json(path: str | Path, most: int = MOST_TEXT) -> Any:
+    """Return a regular file's JSON. Raises OSError like `read`, and ValueError, also for what is nested too deeply."""
+    import json     # start-up
+
+    try:
+        return json.loads(read(path, most))
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+
+
 def stems_of(names: Iterable[str]) -> list[str]:
     """Return for each name (of a kernel, buffer, symbol, option) the name of a file without suffix, all in one folder.
 
@@ -93,6 +103,8 @@ def check_target(path: str | Path, inputs: Iterable[str | Path] = (), *, is_reco
     if str(path) == "-":
         raise InputError("-: standard output is not possible here, since a file gets its name when it is complete; "
                          "expected the name of a file (./- for one called so)")
+    if str(path).endswith(os.sep):      # which a Path drops
+        raise InputError(f"{path}: is the name of a folder; expected the name of a file in it")
     try:
         status = target.lstat()
     except FileNotFoundError:

@@ -33,9 +33,12 @@ def whole(text: str, base: int = 10) -> int:
 
 
 def shortened(text: str) -> str:
-    """Return a text of at most 1,000 characters, with words of over 200 cut: a stranger's file has names of any length."""
-    text = re.sub(r"\S{200,}", lambda word: f"{word[0][:60]}...", text)
-    return text if len(text) <= 1000 else f"{text[:997]}..."
+    """Return a text of at most 2,000 characters, with the middle of words of over 300 left out, as in names from a file.
+
+    A path keeps its beginning and the name of its file.
+    """
+    text = re.sub(r"\S{300,}", lambda word: f"{word[0][:150]}...{word[0][-100:]}", text)
+    return text if len(text) <= 2000 else f"{text[:1997]}..."
 
 
 def ordinal(number: int) -> str:

@@ -17,6 +17,7 @@ from typing import Any, NoReturn
 
 from rfview.engine.errors import RfviewError
 from rfview.engine.escapes import visible
+from rfview.engine.wording import shortened
 from rfview import __version__, ending, streams
 
 # heading -> name -> what it does; each is a module of rfview/commands with add_arguments(parser) and run(args) -> exit code
@@ -274,7 +275,7 @@ def _fail(*texts: str, code: int) -> int:
         streams.give_up(sys.stdout)     # otherwise Python would retry the buffered output at exit and change the exit code
     try:
         for text in texts:
-            print(f"rfview: error: {' '.join(text.split())}", file=sys.stderr)
+            print(f"rfview: error: {shortened(' '.join(text.split()))}", file=sys.stderr)
         sys.stderr.flush()
     except (RfviewError, OSError):
         streams.give_up(sys.stderr)

@@ -37,7 +37,7 @@ def load(file: Path | None = None) -> dict[str, str]:
     where = path() if file is None else file
     try:
         text = files.read_text(where)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):     # as with XDG_CONFIG_HOME=/dev/null
         return {}
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{where}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
@@ -80,8 +80,8 @@ def _near(word: str, known: Iterable[str]) -> str:
 def check_action(key: str, action: object, where: Path) -> str:
     """Return the action's name, also found by its command; raises InputError naming the nearest one."""
     by_command = {entry.command: entry.name for entry in ACTIONS if entry.command}
-    if action == NO_ACTION or action in BY_NAME:
-        return str(action)
+    if isinstance(action, str) and (action == NO_ACTION or action in BY_NAME):
+        return action
     if isinstance(action, str) and action in by_command:
         return by_command[action]
     close = difflib.get_close_matches(str(action), [*BY_NAME, *by_command, NO_ACTION], n=1)

@@ -25,7 +25,8 @@ FORMAT = 1
 SUFFIX = ".view.json"
 KEPT = ("warp", "bank", "lane", "reg", "scroll", "speed", "number_format", "code_source", "code_lines",
         "line")    # of the scene
-BREAKPOINT = ("kind", "value", "warp", "condition", "temporary", "ignore", "item")
+BREAKPOINT = {"kind": str, "value": int, "warp": int | None, "condition": str, "temporary": bool, "ignore": int,
+              "item": str}      # and the types that the file must have
 
 
 class View:
@@ -46,7 +47,7 @@ class View:
 
     def _load(self) -> None:
         try:
-            data = json.loads(files.read(self.path))
+            data = files.read_json(self.path)
             if not isinstance(data, dict) or data.get("format") != FORMAT:
                 raise ValueError("not of a format that this rfview reads")
         except FileNotFoundError:
@@ -75,9 +76,10 @@ class View:
         points = self.data.get("breakpoints")
         for entry in points if isinstance(points, list) else ():
             try:
-                facts = {key: entry[key] for key in BREAKPOINT}
+                facts = {key: _typed(entry[key], kind) for key, kind in BREAKPOINT.items()}
+                is_enabled = _typed(entry["enabled"], bool)
                 point = session.add_breakpoint(facts.pop("kind"), facts.pop("value"), **facts)
-                point.enabled = bool(entry["enabled"])
+                point.enabled = is_enabled
             except (RfviewError, KeyError, TypeError, ValueError, AttributeError):
                 continue        # a kind of breakpoint unknown to this version
 
@@ -169,6 +171,13 @@ class View:
             files.write(self.path, json.dumps(now, indent=1) + "\n")
         except InputError as error:
             print(f"rfview: the view was not saved: {error}", file=sys.stderr)
+
+
+def _typed(value: Any, kind: Any) -> Any:
+    """Return a value of the file; raises TypeError for one of another type. True is no number here."""
+    if not isinstance(value, kind) or isinstance(value, bool) and kind is not bool:
+        raise TypeError(f"expected {kind}")
+    return value
 
 
 def _run(session: Session) -> list[Any]:

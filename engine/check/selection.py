@@ -137,12 +137,11 @@ def write_baseline(path: str | Path, findings: Sequence[Finding]) -> None:
 def read_baseline(path: str | Path) -> list[Key]:
     """Return the findings that a baseline lists. Raises InputError if it cannot be read or is none."""
     try:
-        content = json.loads(files.read(path, MOST_BYTES))
+        content = files.read_json(path, MOST_BYTES)
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror or error}") from None
-    except (ValueError, RecursionError) as error:
-        text = "nested too deeply" if isinstance(error, RecursionError) else error
-        raise InputError(f"{path}: is not a baseline ({text}); rfview check --write-baseline writes one") from None
+    except ValueError as error:
+        raise InputError(f"{path}: is not a baseline ({error}); rfview check --write-baseline writes one") from None
     rows = content.get("findings") if isinstance(content, dict) else None
     if not isinstance(rows, list) or content.get("rfview_baseline") != VERSION:
         raise InputError(f"{path}: is not a baseline of version {VERSION}; rfview check --write-baseline writes one")

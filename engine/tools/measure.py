@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from rfview.engine import kernels
+from rfview.engine import files, kernels
 from rfview.engine.config import load_preset
 from rfview.engine.errors import InputError, RfviewError
 from rfview.engine.launch import load_launch_file
@@ -106,15 +106,27 @@ def measured(device: Card | Model, names: tuple[str, ...] = KERNELS,
 def read(path: Path) -> dict[str, Any]:
     """Return a file of measurements. Raises InputError if it is none."""
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        data = files.read_json(path)
     except OSError as problem:
-        raise InputError(f"{path}: cannot be read ({problem.strerror})") from None
+        raise InputError(f"{path}: cannot be read: {problem.strerror or problem}") from None
     except ValueError:
         data = None
-    if not isinstance(data, dict) or data.get("format") != FORMAT or not isinstance(data.get("probes"), dict) or not all(
-            isinstance(entry, dict) and isinstance(entry.get("cycles"), (int, float)) for entry in data["probes"].values()):
+    if not isinstance(data, dict) or data.get("format") != FORMAT or not _are_probes(data.get("probes")) or not all(
+            isinstance(data.get(name, ""), str) for name in ("device", "date", "method")):
         raise InputError(f"{path}: expected a file that `python -m rfview.engine.tools.measure` has written")
     return data
+
+
+def _are_probes(data: Any) -> bool:
+    """Return whether a file's entry has the cycles of each probe, and of some the value that it computed, as numbers."""
+    return isinstance(data, dict) and all(
+        isinstance(entry, dict) and _is_number(entry.get("cycles")) and _is_number(entry.get("value", 0.0))
+        for entry in data.values())
+
+
+def _is_number(value: Any) -> bool:
+    """Return whether a value of a file is a number that can be written as a float; True is none."""
+    return isinstance(value, float) or type(value) is int and abs(value) < 1 << 64
 
 
 def main(words: list[str]) -> int:

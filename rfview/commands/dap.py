@@ -6,7 +6,6 @@ import argparse
 import os
 import sys
 from contextlib import suppress
-from pathlib import Path
 
 from rfview.ending import Ended
 
@@ -38,7 +37,7 @@ def run(args: argparse.Namespace) -> int:
     if args.vsix is not None:
         from rfview.dap import vsix
 
-        vsix.write(Path(args.vsix))
+        vsix.write(args.vsix)
         print(f"{args.vsix}: code --install-extension {args.vsix}")
         return 0
     from rfview.dap.adapter import Adapter

@@ -38,7 +38,7 @@ MANIFEST = """<?xml version="1.0" encoding="utf-8"?>
 """
 
 
-def write(path: Path) -> None:
+def write(path: str | Path) -> None:
     """Write the extension; raises InputError if the file cannot be written."""
     folder = resources.files("rfview.dap") / "vscode"
     texts = {name: (folder / name).read_text(encoding="utf-8") for name in FILES}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shlex
@@ -111,7 +110,7 @@ def read(item: Item) -> Item:
 def _left_at(file: Path) -> str:
     """Return where a recording was left: "at 2,001"; "" if unknown."""
     try:
-        cycle = json.loads(files.read(file.with_name(file.name + ".view.json")))["cycle"]
+        cycle = files.read_json(file.with_name(file.name + ".view.json"))["cycle"]
         return f"at {cycle:,}" if isinstance(cycle, int) else ""
     except (OSError, ValueError, KeyError, TypeError):
         return ""

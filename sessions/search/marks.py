@@ -11,6 +11,7 @@ import re
 from dataclasses import asdict, dataclass
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 from rfview.engine import files
 from rfview.engine.errors import InputError
@@ -44,13 +45,9 @@ class Marks:
 
     def _load(self, path: Path) -> None:
         try:
-            content = json.loads(files.read(path))
-            if content["format"] > FORMAT:
-                raise ValueError(f"format {content['format']}, this rfview reads up to {FORMAT}")
-            for entry in content["marks"]:
-                mark = Mark(str(entry["name"]), int(entry["cycle"]), str(entry.get("note", "")))
+            for mark in _marks_of(files.read_json(path)):
                 self._marks[mark.name] = mark
-        except (OSError, ArithmeticError, AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
+        except (OSError, ValueError) as error:
             self._marks.clear()
             names = (path.with_name(f"{path.name}.bad{number or ''}") for number in count())
             bad = next(name for name in names if not os.path.lexists(name))
@@ -95,3 +92,19 @@ class Marks:
         except InputError as error:
             self.warnings.append(f"{self.path}: marks are not saved ({error})")
             self.path = None
+
+
+def _marks_of(content: Any) -> list[Mark]:
+    """Return the marks of a file's content. Raises ValueError, which says what is wrong."""
+    if not isinstance(content, dict) or not isinstance(content.get("marks"), list):
+        raise ValueError('expected an object with a list "marks"')
+    if content.get("format") != FORMAT:
+        raise ValueError(f"format {content.get('format')!r:.60}, this rfview reads {FORMAT}")
+    marks = []
+    for number, entry in enumerate(content["marks"], 1):
+        known = {"note": "", **entry} if isinstance(entry, dict) else {}
+        name, cycle, note = (known.get(key) for key in ("name", "cycle", "note"))
+        if not isinstance(name, str) or NAME.match(name) is None or type(cycle) is not int or not isinstance(note, str):
+            raise ValueError(f"mark {number}: expected an object with a name of one word, a whole cycle and perhaps a note")
+        marks.append(Mark(name, cycle, note))
+    return marks

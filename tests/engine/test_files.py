@@ -161,3 +161,18 @@ def test_text_that_utf_8_does_not_know_is_escaped(tmp_path: Path) -> None:
     with files.writing_text(tmp_path / "y") as file:
         file.write("b\udcfe\r\n")
     assert (tmp_path / "x").read_bytes() == b"a\\udcff" and (tmp_path / "y").read_bytes() == b"b\\udcfe\r\n"
+
+
+@pytest.mark.parametrize("name", ["new/", "there/", "none/new/"])
+def test_a_name_that_ends_as_a_folders_is_no_files(tmp_path: Path, name: str) -> None:
+    (tmp_path / "there").mkdir()
+    with pytest.raises(InputError, match="is the name of a folder; expected the name of a file in it"):
+        files.check_target(f"{tmp_path}/{name}")
+    assert [path.name for path in tmp_path.iterdir()] == ["there"]
+
+
+@pytest.mark.parametrize("text", ["[" * 9000, '{"a":' * 9000, "", "{", "9" * 5000])
+def test_json_that_is_none_is_a_value_error(tmp_path: Path, text: str) -> None:
+    (tmp_path / "a.json").write_text(text)
+    with pytest.raises(ValueError):
+        files.read_json(tmp_path / "a.json")

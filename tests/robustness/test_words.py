@@ -29,7 +29,9 @@ def test_what_was_found_stays_mended(target: str, number: int) -> None:
     assert set(outcomes) <= GOOD, outcomes
 
 
-@pytest.mark.parametrize("marks", ['[{"name": "a", "cycle": 1e999}]', "[3]", '{"a": 1}', '[{"name": [], "cycle": {}}]', "[" * 9000])
+@pytest.mark.parametrize("marks", [
+    '[{"name": "a", "cycle": "12"}]', '[{"name": "a", "cycle": 1.5}]', '[{"name": "a b", "cycle": 1}]', '[{"cycle": 1}]',
+    '[{"name": "a", "cycle": 1e999}]', "[3]", '{"a": 1}', '[{"name": [], "cycle": {}}]', "[" * 9000])
 def test_marks_that_cannot_be_are_set_aside(tmp_path: Path, marks: str) -> None:
     file = tmp_path / "run.rfs.marks.json"
     file.write_text(f'{{"format": 1, "marks": {marks}}}')

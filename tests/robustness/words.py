@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import json
 import random
 import shutil
 import tempfile
@@ -10,13 +11,18 @@ import time
 import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 from rfview import keymap
 from rfview.engine import config, plugin
+from rfview.engine.check import selection
 from rfview.engine.errors import RfviewError
+from rfview.engine.tools import measure
 from rfview.sessions import Session, open_session
 from rfview.sessions.commands.table import VERBS, execute
 from rfview.sessions.search.marks import Marks
+from rfview.view import View
+from tests.robustness import structures
 from tests.robustness.dap import COMMANDS, EXPRESSIONS
 from tests.robustness.recordings import SHORT
 
@@ -25,8 +31,17 @@ PARTS = ("w0", "w63", "w64", "w-1", "w[*]", "sm", "rf", "R0", "R255", "[", "]", 
          "//", "%", "<<", ">>", "==", "!=", "<", "and", "or", "not", "in", "if", "lambda x: x", "1e999", "0x", "9" * 50, "1_000", "'a'",
          '"', "\\", "\x00", "\x1b", "\ud800", "é", "any(", "count(", "max(", "@a", "50%", "+10", "-10", ";", "#", " ", "\t", "$0", "%r1",
          "mem[0]", "A[0]", "A[999999]", "s0.R1[32]", "event.", "stall.", "changed(", ":=", "__import__('os')", "().__class__")
+KEYS = {"keys": {"ctrl+s": "step", "x": "why", "g e": "end", "space": "none"}}
 KEY_FILE = '[keys]\n"ctrl+s" = "step"\n"x" = "why"\n"g e" = "end"\n"space" = "none"\n'
 MARKS = '{"format": 1, "marks": [{"name": "a", "cycle": 12, "note": "here"}, {"name": "b", "cycle": 99}]}'
+SAVED: dict[str, Any] = {
+    "format": 1, "run": [], "cycle": 100, "warp": 1, "bank": 2, "lane": 3, "reg": 1, "scroll": 0, "speed": 1,
+    "number_format": "hex", "code_source": True, "code_lines": True, "line": 3, "panel": "warps", "back_to": "code",
+    "zoomed": False, "overview_zoom": 0, "timeline_zoom": 1, "overlay": None, "breakpoints": [
+        {"kind": "pc", "value": 3, "warp": 1, "condition": "cycle > 3", "temporary": False, "ignore": 0, "item": "", "enabled": True},
+        {"kind": "watch", "value": 0, "warp": None, "condition": "", "temporary": True, "ignore": 2, "item": "w0.pc", "enabled": True}]}
+BASELINE = {"rfview_baseline": 1, "findings": [dict.fromkeys(selection.PARTS, "a")]}
+MEASURED = {"format": measure.FORMAT, "device": "x", "date": "y", "method": "z", "probes": {"alu": {"cycles": 4.0, "value": 3}}}
 SETTINGS = ("sm.num_banks=8", "hrf.drain=2", "edram.m=3", "sm.l1_kb=16", "racetrack.ports=4", "kernel.max_registers=20")
 
 
@@ -71,6 +86,35 @@ def key_file(chance: random.Random, folder: Path) -> None:
     keymap.load(file)
 
 
+def key_table(chance: random.Random, folder: Path) -> None:
+    """Try a key file whose values are of other types."""
+    file = folder / "keys.toml"
+    file.write_bytes(structures.as_toml(chance, KEYS))
+    keymap.load(file)
+
+
+def view(chance: random.Random, folder: Path) -> None:
+    """Open a recording with a saved view, and run to a breakpoint."""
+    shutil.copy(SHORT, folder / "run.rfs")
+    with open_session(folder / "run.rfs") as opened:
+        info = opened.info
+        saved = SAVED | {"run": [info.kernel, info.design, info.scheduler, info.source_hash, opened.timeline.last]}
+        View(folder / "run.rfs").path.write_bytes(structures.as_json(chance, saved))
+        View(folder / "run.rfs").apply(opened)
+        opened.continue_()
+
+
+def tables(chance: random.Random, folder: Path) -> None:
+    """Try a baseline of findings, measurements and marks, whose values are of other types."""
+    file = folder / "data.json"
+    read, data = chance.choice(((selection.read_baseline, BASELINE), (measure.read, MEASURED)))
+    file.write_bytes(structures.as_json(chance, data))
+    read(file)
+    file.write_bytes(structures.as_json(chance, json.loads(MARKS)))
+    for mark in Marks(file):
+        session().goto(mark.cycle)
+
+
 def marks(chance: random.Random, folder: Path) -> None:
     """Try a file of marks, and set a mark in it."""
     file = folder / "run.rfs.marks.json"
@@ -111,8 +155,8 @@ def design_file(chance: random.Random, folder: Path) -> None:
         plugin.files.forget()
 
 
-TRIED: tuple[Callable[[random.Random, Path], None], ...] = (command, command, expression, expression, key_file, marks, setting,
-                                                            design_file)
+TRIED: tuple[Callable[[random.Random, Path], None], ...] = (command, command, expression, expression, key_file, key_table, marks, view, tables,
+                                                            setting, design_file)
 
 
 def cases(seed: int, first: int, count: int) -> Iterator[tuple[int, str, str]]:
