@@ -167,13 +167,11 @@ def draw(args: argparse.Namespace) -> int:
         raise InputError(f"--facet {args.facet}: two values give files of one name; draw each with --where")
     for file in written:
         files.check_target(file)
-    facts = []
-    for value, (svg, pdf) in zip(values, names, strict=True):
-        one = request if value is None else replace(request, where=(*request.where, (args.facet, value)))
-        groups = grouping.groups_of(folder, one, keys)
-        if args.json:
-            facts.append({**data_of(groups), **({} if value is None else {"facet": {args.facet: value}})})
-        else:
+    requests = [request if value is None else replace(request, where=(*request.where, (args.facet, value)))
+                for value in values]
+    figures = [grouping.groups_of(folder, one, keys) for one in requests]      # all of them before anything is written
+    for value, (svg, pdf), groups in zip(values, names, figures, strict=True):
+        if not args.json:
             title = "" if value is None else f"{args.facet} = {value}\n"
             print(title + (tables.table(groups, args.table).rstrip() if args.table else charts.text(plot.chart_of(groups))))
         if svg is not None:
@@ -181,6 +179,8 @@ def draw(args: argparse.Namespace) -> int:
         if pdf is not None:
             files.write(pdf, drawing.pdf(drawing.figure_of(groups)))
     if args.json:
+        facts = [{**data_of(groups), **({} if value is None else {"facet": {args.facet: value}})}
+                 for value, groups in zip(values, figures, strict=True)]
         print(json.dumps(facts[0] if args.facet is None else {"facets": facts}))
     return 0
 

@@ -142,9 +142,7 @@ def groups_of(folder: Path, request: Request, keys: Collection[str] | None = Non
     Rows of runs that misbehaved or failed are left out. Raises InputError, also for rows of one bar that differ in a
     dimension that is neither shown, fixed nor averaged.
     """
-    table = dataset.read(folder, [column for column in BY_NAME if column not in ("seconds", "finished", "message")])
-    used = [row for row in table.to_pylist(maps_as_pydicts="strict")
-            if row["outcome"] in (rows.OK, rows.WRONG) and (keys is None or row["key"] in keys)]
+    used = [row for row in _rows(folder, keys) if row["outcome"] in (rows.OK, rows.WRONG)]
     if not used:
         raise InputError(f"{request.text or '--plot'}: {folder} has no row of a finished run yet; without the options of "
                          "figures, `rfview sweep FILE.toml` runs the jobs")
@@ -182,17 +180,22 @@ def groups_of(folder: Path, request: Request, keys: Collection[str] | None = Non
     return _made(request, parts, used, keys is not None, alone)
 
 
+def _rows(folder: Path, keys: Collection[str] | None) -> list[Mapping[str, Any]]:
+    """Return a folder's rows, with the columns that a figure may show. keys: of the rows to include (default: all)."""
+    table = dataset.read(folder, [column for column in BY_NAME if column not in ("finished", "message")])
+    return [row for row in table.to_pylist(maps_as_pydicts="strict") if keys is None or row["key"] in keys]
+
+
 def _nudged(row: Mapping[str, Any], request: Request) -> list[float | None]:
     """Return the fewest and the most cycles of a run's nudged runs, if cycles or speeds are drawn; [] without any."""
     ends = [row["cycles_lowest"], row["cycles_highest"]] if request.y in (SPEED, "cycles") and row["nudges"] else []
-    return [float(end) for end in ends]
+    return [float(end) for end in ends if end is not None]
 
 
 def facets_of(folder: Path, name: str, keys: Collection[str] | None = None) -> list[str]:
     """Return the values that a dimension has in a folder's rows, each of which gets a figure. Raises InputError for none."""
     _check_group("--facet", name)
-    table = dataset.read(folder, [column for column in BY_NAME if column not in ("seconds", "finished", "message")])
-    used = [row for row in table.to_pylist(maps_as_pydicts="strict") if keys is None or row["key"] in keys]
+    used = _rows(folder, keys)
     _require(used, name, "--facet")
     values = {str(value): value for row in used if (value := group(row, name)) != NONE}
     if not values:

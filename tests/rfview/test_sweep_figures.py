@@ -267,3 +267,19 @@ def test_the_command_line_draws_all_of_it(tmp_path: Path, capsys: pytest.Capture
                         (("--relative-to", "srm"), "did you mean 'sram'")):
         assert cli.main(["sweep", folder, *words]) == 2
         assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", [one.name for one in columns.COLUMNS if one.kind in grouping.NUMBERS])
+def test_every_number_of_a_run_can_be_drawn(tmp_path: Path, name: str) -> None:
+    row = {"kernel": "k3", "design": "sram", **{one.name: 3 for one in columns.COLUMNS if one.kind in grouping.NUMBERS}}
+    made = groups(filled(tmp_path, row), f"kernel,{name},design", where=("kernel=k3",))
+    assert made.cells["k3", "sram"].value == 3
+
+
+def test_a_facet_that_cannot_be_drawn_keeps_the_others_from_being_written(
+        tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = filled(tmp_path, {"kernel": "k3", "design": "lame", "cycles": None})
+    words = ["sweep", str(folder), "--plot", "kernel,cycles", "--facet", "design", "--svg", str(tmp_path / "f.svg")]
+    assert cli.main(words) == 2
+    out, err = capsys.readouterr()
+    assert "no rows with these columns" in err and not out and not list(tmp_path.glob("f*.svg"))
