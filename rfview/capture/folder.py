@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import re
 from collections.abc import Iterable
 from pathlib import Path
@@ -16,6 +17,7 @@ from rfview.capture.textures import table_of
 from rfview.engine import files
 from rfview.engine.errors import InputError
 from rfview.engine.launch.sources import texts_to_copy
+from rfview.engine.launch.table import read_toml
 from rfview.engine.sass.listing import is_listing
 
 LAUNCH = "launch.toml"
@@ -26,6 +28,7 @@ Named = dict[int, str]
 def write(taken: Taken, folder: Path, beside: Iterable[Path] = ()) -> Path:
     """Write a launch into a folder, which is created if necessary; return the path of its launch file.
 
+    A launch that the folder has is replaced, but files that its launch file does not name stay.
     beside: folders of the program, in which source files that the PTX names without a path are found: Triton's are. Source
     files are copied, so that the folder can be sent.
     Raises InputError if something cannot be written, or the folder contains something else.
@@ -35,8 +38,8 @@ def write(taken: Taken, folder: Path, beside: Iterable[Path] = ()) -> Path:
     if folder.is_dir() and any(folder.iterdir()) and not (folder / LAUNCH).is_file():
         raise InputError(f"{folder}: contains something other than a captured launch; name another folder")
     folder.mkdir(parents=True, exist_ok=True)
-    for old in [*folder.glob("*.npy"), folder / LAUNCH]:
-        old.unlink(missing_ok=True)
+    before = _arrays_of(folder)
+    (folder / LAUNCH).unlink(missing_ok=True)      # it must not name a mixture of old and new arrays
     names = named(taken)
     holders = [held for held, _ in taken.before.values() if held.kind == "buffer"]
     tables: list[str] = []
@@ -62,7 +65,27 @@ def write(taken: Taken, folder: Path, beside: Iterable[Path] = ()) -> Path:
     for name, text in texts_to_copy(taken.module.text, beside).items():
         files.write(folder / name, text)
     files.write(folder / LAUNCH, "\n".join([*_head(taken), *tables]) + "\n")
+    for old in before - set(made):
+        (folder / old).unlink(missing_ok=True)
     return folder / LAUNCH
+
+
+def files_of(launch: Path) -> list[Path]:
+    """Return a launch file and the module and arrays that it names."""
+    module = [str(read_toml(launch, "launch file")[0]["module"])]
+    return [launch, *(launch.parent / name for name in (*module, *sorted(_arrays_of(launch.parent))))]
+
+
+def _arrays_of(folder: Path) -> set[str]:
+    """Return the names of the arrays of a folder's launch; none without a launch file that can be read."""
+    try:
+        content = read_toml(folder / LAUNCH, "launch file")[0]
+    except InputError:
+        return set()
+    tables = [table for part in ("buffers", "symbols", "expect") if isinstance(content.get(part), dict)
+              for table in content[part].values() if isinstance(table, dict)]
+    names = {table.get("file") for table in tables}
+    return {name for name in names if isinstance(name, str) and name.endswith(".npy") and os.sep not in name}
 
 
 def _module_file(taken: Taken) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 
 from rfview.commands import options, programs
@@ -33,7 +34,7 @@ def run(args: argparse.Namespace) -> int:
         return of_kernel(args)
     if not programs.is_program(args):
         raise InputError(f"capture: expected a program or FILE::KERNEL, got {args.target or 'nothing'}")
-    from rfview.capture.folder import write
+    from rfview.capture.folder import files_of, write
 
     code, device = programs.captured(args, stops=args.stop, by_values=not args.every_cycle)
     taken = programs.taken_of(device)
@@ -42,21 +43,21 @@ def run(args: argparse.Namespace) -> int:
     fate = f"; {taken.entry.result}" if taken.entry.result else ""
     entry = taken.entry
     ran = plural(entry.instructions, "warp instruction") if entry.is_estimate else plural(entry.cycles, "cycle")
-    tell(file, f"launch {entry.number}, {ran}, {size_of(folder):,} bytes{fate}")
+    tell(file, f"launch {entry.number}, {ran}, {size_of(files_of(file)):,} bytes{fate}")
     return code
 
 
 def of_kernel(args: argparse.Namespace) -> int:
     """Write the launch of a kernel of the user's own."""
-    folder = options.writable_folder(args.output or Path(args.target.partition("::")[0]).stem)
-    file = words.write(args, args.target, folder)
-    tell(file, f"{size_of(folder):,} bytes")
+    folder = Path(args.output or Path(args.target.partition("::")[0]).stem)
+    made = words.written(args, args.target, folder)
+    tell(made[-1], f"{size_of(made):,} bytes")
     return 0
 
 
-def size_of(folder: Path) -> int:
-    """Return the bytes of a folder's files."""
-    return sum(path.stat().st_size for path in folder.iterdir())
+def size_of(made: Sequence[Path]) -> int:
+    """Return the bytes of files."""
+    return sum(path.stat().st_size for path in made)
 
 
 def tell(file: Path, facts: str) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from rfview.engine import files
 from rfview.engine.errors import InputError
-from rfview.engine.launch.arrays import DTYPES, MAX_BUFFER_BYTES, NAMES_OF_DTYPES
+from rfview.engine.launch.arrays import DTYPES, HEADER_ERRORS, MAX_BUFFER_BYTES, NAMES_OF_DTYPES
 
 FILLS = ("zeros", "arange", "random")
 EXPECTED = ("expected DTYPE[SHAPE] or DTYPE[SHAPE]:FILL for an array (f4[1024], f2[64,64]:random, i4[8]:arange, f4[8]:1.5), "
@@ -112,7 +112,7 @@ def _loaded(file: str, where: str) -> np.ndarray:
             return np.lib.format.read_array(stream, allow_pickle=False)
     except OSError as error:
         raise InputError(f"{where}: {file} cannot be read: {error.strerror or error}") from None
-    except (ArithmeticError, EOFError, MemoryError, SyntaxError, TypeError, ValueError) as error:
+    except HEADER_ERRORS as error:
         raise InputError(f"{where}: {file} is not a .npy file: {error}") from None
 
 

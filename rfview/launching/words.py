@@ -177,6 +177,11 @@ def typed(args: argparse.Namespace, kernel: str) -> list[str]:
 
 def write(args: argparse.Namespace, kernel: str, folder: Path) -> Path:
     """Write the launch file, PTX and arrays of a launch to a folder; return the launch file. Raises InputError."""
+    return written(args, kernel, folder)[-1]
+
+
+def written(args: argparse.Namespace, kernel: str, folder: Path) -> list[Path]:
+    """Do so, and return all files written, the launch file last; the folder is created once everything else is right."""
     from rfview.engine.launch.sources import texts_to_copy
     from rfview.launching import sources
     from rfview.launching.arguments import from_words
@@ -191,20 +196,34 @@ def write(args: argparse.Namespace, kernel: str, folder: Path) -> Path:
     call = Call(grid, block_of(block, source), _bytes(args.shared, source.shared_bytes), source.arguments)
     head = f"# {shlex.join(['rfview', 'run', *typed(args, kernel)])}".replace("\n", " ")
     text = launch_text(call, source.kernel, source.formals, source.file, head)
+    contents: dict[str, str | np.ndarray] = {}
     for argument, stem in zip(call.arguments, files.stems_of(argument.name for argument in call.arguments), strict=True):
         if argument.array is not None:
             file = f"{stem}.npy"
-            with files.writing(folder / file) as out:
-                np.save(out, argument.array)
+            contents[file] = argument.array
             table = f'\n[buffers."{argument.name}"]\n'
             text = text.replace(table, f'{table}file = "{file}"\n')
-    files.write(folder / source.file, source.ptx)
+    contents[source.file] = source.ptx
     if source.folder is not None:
-        for name, content in texts_to_copy(source.ptx, [source.folder]).items():
-            files.write(folder / name, content)
-    target = folder / f"{files.stem_of(source.name)}.toml"
-    files.write(target, text)
-    return target
+        contents |= texts_to_copy(source.ptx, [source.folder])
+    contents[f"{files.stem_of(source.name)}.toml"] = text
+    options.writable_folder(str(folder))
+    read = [kernel.partition("::")[0], *(value.partition("=")[2] for value in args.arguments)]
+    for name, content in contents.items():
+        if not isinstance(content, str):
+            with files.writing(folder / name, inputs=read) as out:
+                np.save(out, content)
+        elif not _is_there(folder / name, content):     # PTX may be captured into its own folder
+            files.write(folder / name, content, inputs=read)
+    return [folder / name for name in contents]
+
+
+def _is_there(path: Path, text: str) -> bool:
+    """Return whether a file has this text already."""
+    try:
+        return files.read(path) == text.encode("utf-8", "backslashreplace")
+    except OSError:
+        return False
 
 
 def extent(text: str, option: str) -> Extent:

@@ -143,6 +143,19 @@ def test_a_launch_finds_l2_as_the_one_before_left_it_if_that_is_kept_and_was_sim
     assert cycles["kept"][1] == alone["kept"] < alone["cold"]
 
 
+def test_a_launch_written_over_another_removes_only_that_ones_arrays(tmp_path: Path) -> None:
+    with driven(choice=choice_of("0")) as (client, device, _said):
+        x, y = vectors(client)
+        client.launch(client.load(SAXPY), NAME, (4, 1, 1), (32, 1, 1), 0, [x, y, 100])
+        launch = write(device.launches.taken, tmp_path / "held")
+        first = {path.name for path in launch.parent.iterdir()}
+        launch.write_text(launch.read_text() + '[buffers.old]\nfile = "old.npy"\n')
+        for name in ("old.npy", "mine.npy"):
+            np.save(launch.parent / name, np.ones(3))
+        assert write(device.launches.taken, launch.parent) == launch
+        assert {path.name for path in launch.parent.iterdir()} == {*first, "mine.npy"}
+
+
 def test_what_is_out_of_bounds_is_an_illegal_address_and_stays_one_until_a_reset() -> None:
     with driven() as (client, _device, said):
         x, y = vectors(client)

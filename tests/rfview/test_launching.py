@@ -325,3 +325,30 @@ def test_a_kernel_with_its_arguments_is_compared_and_captured(tmp_path: Path, ca
     assert cli.main(["assert", kernel, "cycle < 9", "--design", "stt", *more]) == 1
     assert f"see: rfview debug {kernel} --grid 2 --block 64" in (said := capsys.readouterr().out)
     assert said.endswith("--design stt --goto 9\n")
+
+
+@pytest.mark.parametrize("header", [b"(((", b"{'descr':" + b"-" * 5000 + b"1}", b"{'descr': '<f4'", b"\xff\xfe", b"(" * 9000],
+                         ids=["open", "signs", "half", "bytes", "deep"])
+def test_an_array_whose_header_is_none_is_one_sentence(tmp_path: Path, header: bytes) -> None:
+    header = header.ljust(len(header) + 20) + b"\n"
+    file = tmp_path / "x.npy"
+    file.write_bytes(b"\x93NUMPY\1\0" + len(header).to_bytes(2, "little") + header + bytes(40))
+    with pytest.raises(InputError, match="is not a .npy file"):
+        from_words(f"x={file}", 0)
+
+
+def test_capturing_a_kernel_replaces_nothing_that_it_reads_and_leaves_no_folder_when_refused(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("k.ptx").write_text(SAXPY)
+    np.save("x.npy", np.arange(32, dtype=">f4"))
+    kernel = "k.ptx::saxpy --grid 1 --block 32 --arg x={} --arg y=f4[32] --arg n=8"
+    whole, from_file = kernel.format("f4[32]").split(), kernel.format("x.npy").split()
+    Path("gone").symlink_to("nowhere")
+    before = Path("x.npy").read_bytes()
+    assert cli.main(["capture", *from_file, "-o", "."]) == 2
+    assert "x.npy: is being read from" in capsys.readouterr().err and Path("x.npy").read_bytes() == before
+    assert cli.main(["capture", *whole, "--block", "none", "-o", "new/folder"]) == 2 and not Path("new").exists()
+    assert cli.main(["capture", *whole, "-o", "."]) == 0
+    made = [Path("k.ptx"), *Path().glob("*.toml")]
+    assert f"{sum(file.stat().st_size for file in made):,} bytes" in capsys.readouterr().out
