@@ -188,7 +188,8 @@ R2P_BYTE_SHIFT, R2P_UNIFORM = 8, 1024       # aux of OP_R2P: mask | byte of the 
 # aux of OP_BRA: these; OP_JUMP, OP_EXIT: BRA_IF
 BRA_DIV, BRA_CONV, BRA_IF = 1, 2, 4         # lanes go only if psrc[0] holds
 # aux of OP_BSSY, OP_BSYNC, OP_BREAK, OP_BMOV: barrier register | these
-BREAK_IF, BMOV_TO_BARRIER, BMOV_CLEAR = 256, 256, 512
+BREAK_IF, BMOV_TO_BARRIER, BMOV_CLEAR, BMOV_BETWEEN = 256, 256, 512, 1024
+BMOV_FROM_SHIFT = 12        # with BMOV_BETWEEN: the barrier register that is read
 WARPSYNC_COLLECTIVE, WARPSYNC_EXCLUSIVE = 1, 2       # aux of OP_WARPSYNC
 # aux of OP_PACKED: bits of an element (8, 16, 32) | operation of a and b << 8 | of that and c << 11 | these
 (PACKED_FIRST, PACKED_ADD, PACKED_SUB, PACKED_MIN, PACKED_MAX, PACKED_DISTANCE) = range(6)

@@ -148,7 +148,7 @@ ROWS = (
     Row("BSSY", "RECONVERGENT RELIABLE", "B t", control.begin_convergence),
     Row("BSYNC", "RECONVERGENT RELIABLE", "B", control.converge),
     Row("BREAK", "RELIABLE", "p? B p?", control.leave),
-    Row("BMOV", "32 CLEAR PQUAD", "d? B a?", control.move_barrier),
+    Row("BMOV", "32 CLEAR PQUAD", "d? B B? a?", control.move_barrier),
     Row("WARPSYNC", "ALL COLLECTIVE EXCLUSIVE", "a? t?", control.meet),
     Row("ENDCOLLECTIVE", "", ANY, control.plain(isa.OP_ENDCOLLECTIVE)),
     Row("YIELD", "", "", control.plain(isa.OP_YIELD)),

@@ -152,11 +152,19 @@ def takes_kernels(run: Callable[[argparse.Namespace], int]) -> Callable[[argpars
 def launch_files(args: argparse.Namespace, targets: Iterable[str]) -> Iterator[dict[str, str]]:
     """Give {target: its launch file} for the users' kernels among the targets, which all take the same arguments.
 
-    The files exist until the context ends. Raises InputError.
+    The files exist until the context ends, and errors do not name their folders. Raises InputError.
     """
     kernels = [target for target in dict.fromkeys(targets) if is_meant(args, target)]
     with ExitStack() as folders:
-        yield {kernel: str(write(args, kernel, Path(folders.enter_context(_temporary())))) for kernel in kernels}
+        made = {kernel: folders.enter_context(_temporary()) for kernel in kernels}
+        try:
+            yield {kernel: str(write(args, kernel, Path(folder))) for kernel, folder in made.items()}
+        except InputError as error:
+            text = str(error)
+            for folder in made.values():
+                text = text.replace(f"{folder}/", "")
+            error.args = (text,)
+            raise
 
 
 def _temporary() -> tempfile.TemporaryDirectory[str]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from rfview.engine.compile.device import device
-from rfview.engine.isa import (ATOM_PHASE, BMOV_CLEAR, BMOV_TO_BARRIER, OP_B2R, OP_BMOV, OP_P2R, OP_PLOP3, OP_R2P,
-                               P2R_UNIFORM, R2P_BYTE_SHIFT, R2P_UNIFORM)
+from rfview.engine.isa import (ATOM_PHASE, BMOV_BETWEEN, BMOV_CLEAR, BMOV_FROM_SHIFT, BMOV_TO_BARRIER, OP_B2R, OP_BMOV,
+                               OP_P2R, OP_PLOP3, OP_R2P, P2R_UNIFORM, R2P_BYTE_SHIFT, R2P_UNIFORM)
 from rfview.engine.machine.marks import touch_row
 from rfview.engine.machine.rows import copy_lanes, copy_row
 from rfview.engine.machine.stages.convergence import RESULT, fill_lanes, state_row
@@ -98,14 +98,18 @@ def move_state(sm, rows, inst, warp, lanes, first_row, result_row):
             holds |= np.uint64(rows[row].u[lane] != 0) << np.uint64(lane)
         write_predicates(sm, inst, warp, holds, lanes)
     elif inst.op == OP_BMOV:
-        row = state_row(sm, warp, np.int64(inst.aux) & 15)
-        if inst.aux & BMOV_TO_BARRIER:
+        row = read = state_row(sm, warp, np.int64(inst.aux) & 15)
+        if inst.aux & BMOV_BETWEEN:
+            read = state_row(sm, warp, (np.int64(inst.aux) >> BMOV_FROM_SHIFT) & 15)
+            copy_lanes(rows, read, row, lanes)
+            touch_row(sm, row)
+        elif inst.aux & BMOV_TO_BARRIER:
             copy_lanes(rows, first_row, row, lanes)
             touch_row(sm, row)
         else:
             copy_row(rows, row, result_row)
-            if inst.aux & BMOV_CLEAR:
-                fill_lanes(sm, rows, row, lanes, 0)
+        if inst.aux & BMOV_CLEAR:
+            fill_lanes(sm, rows, read, lanes, 0)
     return 0
 
 

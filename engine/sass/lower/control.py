@@ -117,19 +117,23 @@ def leave(form: Form, draft: Draft) -> None:
 
 
 def move_barrier(form: Form, draft: Draft) -> None:
-    """BMOV: a barrier to a register, where .CLEAR empties it, or back."""
-    draft.be(isa.OP_BMOV, barrier(form))
-    if form.one("a") is not None:
+    """BMOV: a barrier to a register or another barrier, where .CLEAR empties it, or a source to a barrier."""
+    others = form.all("B")[1:]
+    draft.be(isa.OP_BMOV, barrier(form) | isa.BMOV_CLEAR * form.has("CLEAR"))
+    if others:
+        draft.aux |= isa.BMOV_TO_BARRIER | isa.BMOV_BETWEEN | barrier(form, 1) << isa.BMOV_FROM_SHIFT
+    elif form.one("a") is not None:
         draft.aux |= isa.BMOV_TO_BARRIER
         draft.source(0, form.a)
     else:
-        draft.aux |= isa.BMOV_CLEAR * form.has("CLEAR")
         draft.result(form.d)
+    if form.has("CLEAR") and form.one("a") is not None or others and (form.one("a") or form.one("d")):
+        raise NotExecuted("with these operands")
 
 
-def barrier(form: Form) -> int:
-    """Return the number of the convergence barrier."""
-    number = form.B.number or 0
+def barrier(form: Form, which: int = 0) -> int:
+    """Return the number of the convergence barrier, or of one behind it."""
+    number = (form.all("B")[which] if which else form.B).number or 0
     if number >= 16:
         raise NotExecuted(f"with B{number}")
     return number

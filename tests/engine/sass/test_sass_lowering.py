@@ -31,6 +31,8 @@ def one(text: str) -> np.void:
 @pytest.mark.parametrize("text, op, fields", [
     ("MOV R1, c[0x0][0x28]", isa.OP_MOV32, {"const_mask": 1, "imm": {0: 0x28}, "dst": [1]}),
     ("IADD3 R3, -R3.reuse, 0x1, R0", isa.OP_ADD3, {"src": {0: 3, 4: 0}, "imm": {2: 1}, "modify": [isa.MODIFY_NEG, 0, 0]}),
+    ("BMOV.32.CLEAR B5, B4", isa.OP_BMOV, {"aux": 5 | isa.BMOV_CLEAR | isa.BMOV_TO_BARRIER | isa.BMOV_BETWEEN | 4 << 12}),
+    ("BMOV.32 B15, 0x0", isa.OP_BMOV, {"aux": 15 | isa.BMOV_TO_BARRIER, "imm": {0: 0}}),
     ("IADD3 R3, R4, -R5, RZ", isa.OP_SUB32, {"src": {0: 4, 2: 5}, "modify": [0, 0, 0]}),
     ("IADD3 R3, P1, R4, -R5, RZ", isa.OP_ADD3_CC,
      {"aux": 1, "modify": [0, isa.MODIFY_NOT, 0], "pdst": [1, NO_PRED], "imm": {4: 0}, "imm_mask": 0b10000}),

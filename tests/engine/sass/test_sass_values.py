@@ -122,6 +122,31 @@ def test_constants_are_the_modules_or_those_of_the_launch_file(given):
     assert run.buffers()["out"].tolist() == wanted.tolist()
 
 
+BARRIERS = SCALED.replace("scaled", "barriers").partition("0000 ")[0] + """0000 B------:R-:W0:-:S02 S2R R0, SR_TID.X
+0010 B------:R-:W-:-:S04 ULDC.64 UR4, c[0x0][0x160]
+0020 B0-----:R-:W-:-:S04 IMAD R3, R0, 0x3, RZ
+0030 B------:R-:W-:-:S10 BMOV.32 B0, R3
+0040 B------:R-:W-:-:S10 BMOV.32.CLEAR B7, B0
+0050 B------:R-:W1:-:S10 BMOV.32 R4, B7
+0060 B------:R-:W1:-:S10 BMOV.32 R5, B0
+0070 B------:R-:W-:-:S04 IMAD.SHL.U32 R0, R0, 0x4, RZ
+0080 B-1----:R-:W-:-:S06 LEA R4, R5, R4, 0x8
+0090 B------:R-:W-:-:S04 STG.E [R0.U32+UR4], R4
+00a0 B------:R-:W-:-:S05 EXIT
+"""
+
+
+@plain_only
+@pytest.mark.nojit
+@pytest.mark.parametrize("kind, preset", [(FunctionalSimulator, "fermi"), (Simulator, "a100")])
+def test_a_barrier_register_moves_to_another_one_and_is_emptied(kind, preset):
+    """As ptxas does at the beginning of every kernel for sm_87."""
+    spec = launch_of_text(LAUNCH.replace("scaled", "barriers"), "barriers", {"out": np.zeros(32, np.uint32)}, {})
+    run = kind(spec, source=(BARRIERS, "barriers.sass"), preset=preset)
+    run.run()
+    assert run.buffers()["out"].tolist() == [3 * lane for lane in range(32)]
+
+
 def test_a_core_for_ptx_refuses_machine_code():
     spec = launch_of_text(LAUNCH, "scaled", {"out": np.zeros(32, np.uint32)}, {})
     with pytest.raises(InputError, match=r"scaled: machine code does not run on Fermi's core"):
