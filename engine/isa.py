@@ -161,6 +161,8 @@ SREG_NAMES: tuple[str, ...] = tuple(
 SREGS: dict[str, int] = {f"%{name}": code for code, name in enumerate(SREG_NAMES)} | {
     f"%envreg{k}": SREG_ENVREG for k in range(32)}      # every environment register reads as 0
 
+SREG_SHIFT = 8           # machine code: the register | how far its value is shifted left (SR_VIRTID) << this
+
 # --- machine code --------------------------------------------------------------------------------------------------
 FLAG_ATOM_SUCCESS = 1 << 15     # ATOMS.CAST: the result is 1 where the swap took place, else 0
 FLAG_ATOM_GLOBAL = 1 << 16      # ATOM with a predicate: only lanes with an address in global memory do it, and say so

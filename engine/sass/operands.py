@@ -15,6 +15,7 @@ BARRIER = re.compile(r"B(\d{1,2})")
 TERM = re.compile(r"(U?R)(\d{1,3}|Z)((?:\.\w+)*)")
 SYMBOL_WORD = re.compile(r"32@(lo|hi)\((.+)\)")
 TWO_ADDRESSES = re.compile(r"((?:^|, )\[[^]]*\])(?=\[)")      # of LDGSTS for sm_80
+POLICY = re.compile(r"(?<=[\dZ\]])desc,?\[")       # nvdisasm 13.5 puts the comma before it behind it, or nowhere, of sm_80
 ADDEND = re.compile(r"(.+?)(?:\s*\+\s*(-?0x[0-9a-f]+|\d+))?")
 REGISTERS = {"R": 255, "UR": 255}       # numbers below these; RZ and URZ have none
 
@@ -74,7 +75,7 @@ def operand_of(text: str) -> Operand:
 
 def split(text: str) -> list[str]:
     """Return the operands of a text, separated by commas outside of brackets; two addresses may stand side by side."""
-    text = TWO_ADDRESSES.sub(r"\1, ", text)
+    text = POLICY.sub(",desc[", TWO_ADDRESSES.sub(r"\1, ", text))
     parts, depth, start = [], 0, 0
     for at, letter in enumerate(text):
         if letter in "[(":

@@ -162,7 +162,7 @@ ROWS = (
     Row("DEPBAR", "LE", ANY, control.dependence_barrier),
     Row("FENCE", "VIEW ASYNC S", ANY, control.plain(isa.OP_NOP)),
     Row("ERRBAR CGAERRBAR PREEXIT", "", ANY, control.plain(isa.OP_NOP)),
-    Row("CCTL", "IV IVALL PF1 PF2 E C U D IVALLP", ANY, control.plain(isa.OP_NOP)),
+    Row("CCTL", "IV IVALL PF1 PF2 PML2 RML2 DML2 E C U D IVALLP", ANY, control.plain(isa.OP_NOP)),
 )
 TABLE: dict[str, tuple[Row, frozenset[str]]] = {
     opcode: (row, frozenset(row.modifiers.split())) for row in ROWS for opcode in row.opcodes.split()}

@@ -9,15 +9,15 @@ from rfview.engine.isa import (SREG_CLOCK, SREG_CLOCK64, SREG_CLOCK_HI, SREG_CTA
                                SREG_DYNAMIC_SMEM_SIZE, SREG_GLOBALTIMER, SREG_GLOBALTIMER_HI, SREG_GLOBALTIMER_LO,
                                SREG_GRIDID, SREG_LANEID, SREG_LANEMASK_EQ, SREG_LANEMASK_GE, SREG_LANEMASK_GT,
                                SREG_LANEMASK_LE, SREG_LANEMASK_LT, SREG_NCTAID_X, SREG_NCTAID_Z, SREG_NSMID,
-                               SREG_NTID_X, SREG_NTID_Z, SREG_NWARPID, SREG_TID_X, SREG_TID_Z, SREG_TOTAL_SMEM_SIZE,
-                               SREG_WARPID)
+                               SREG_NTID_X, SREG_NTID_Z, SREG_NWARPID, SREG_SHIFT, SREG_TID_X, SREG_TID_Z,
+                               SREG_TOTAL_SMEM_SIZE, SREG_WARPID)
 from rfview.engine.values.access import in_register
 
 
 @device
 def special_register(sm, rows, inst, warp, cycle, out_row):
     """Compute a special register for all lanes of a warp into result rows `out_row` (low) and `out_row` + 1 (high)."""
-    which = np.int64(inst.aux)
+    which = np.int64(inst.aux) & ((1 << SREG_SHIFT) - 1)
     low = rows[out_row].u
     high = rows[out_row + 1].u
     if SREG_TID_X <= which <= SREG_TID_Z:
@@ -28,7 +28,7 @@ def special_register(sm, rows, inst, warp, cycle, out_row):
         for lane in range(32):
             low[lane] = lane
         return 0
-    value = uniform_value(sm, which, warp, cycle)
+    value = uniform_value(sm, which, warp, cycle) << (np.int64(inst.aux) >> SREG_SHIFT)
     for lane in range(32):
         low[lane] = value & 0xFFFFFFFF
         high[lane] = (value >> 32) & 0xFFFFFFFF

@@ -81,8 +81,10 @@ SPECIAL = {
     "SR_LANEID": isa.SREG_LANEID, "SR_EQMASK": isa.SREG_LANEMASK_EQ, "SR_LTMASK": isa.SREG_LANEMASK_LT,
     "SR_LEMASK": isa.SREG_LANEMASK_LE, "SR_GTMASK": isa.SREG_LANEMASK_GT, "SR_GEMASK": isa.SREG_LANEMASK_GE,
     "SR_CLOCKLO": isa.SREG_CLOCK, "SR_CLOCKHI": isa.SREG_CLOCK_HI, "SR_GLOBALTIMERLO": isa.SREG_GLOBALTIMER_LO,
-    "SR_GLOBALTIMERHI": isa.SREG_GLOBALTIMER_HI, "SR_VIRTUALSMID": isa.SREG_SMID, "SR_VIRTID": isa.SREG_WARPID,
-    "SR_SMEMSZ": isa.SREG_TOTAL_SMEM_SIZE}
+    "SR_GLOBALTIMERHI": isa.SREG_GLOBALTIMER_HI, "SR_VIRTUALSMID": isa.SREG_SMID,
+    "SR_SMEMSZ": isa.SREG_TOTAL_SMEM_SIZE,
+    # ptxas takes %warpid and %nwarpid from bit 8 on
+    "SR_VIRTID": isa.SREG_WARPID | 8 << isa.SREG_SHIFT, "SR_VIRTCFG": isa.SREG_NWARPID | 8 << isa.SREG_SHIFT}
 # a word that is the same for all: where windows of generic addresses begin, the lowest stack pointer, the CTA in its cluster
 # and where such a cluster's constants begin
 NUMBERS = {"SRZ": 0, "SR_SWINLO": 0, "SR_SLMLO": 0, "SR_LMEMHIOFF": 0, "SR_CgaCtaId": 0, "SR_CgaSize": 0,

@@ -98,6 +98,8 @@ def one(text: str) -> np.void:
     ("ATOMG.E.MIN.BF16x4.RN.STRONG.GPU PT, R8, desc[UR4][R20.64], R12", isa.OP_ATOM,
      {"aux": isa.ATOM_MIN | isa.T_BF16X2 << 8, "count": 2, "src": {2: 12, 3: 13}, "dst": [8, 9]}),
     ("SYNCS.CCTL.IVALL", isa.OP_NOP, {}),
+    ("CCTL.E.RML2 [R16]", isa.OP_NOP, {}),
+    ("S2UR UR4, SR_VIRTCFG", isa.OP_SREG, {"aux": isa.SREG_NWARPID | 8 << isa.SREG_SHIFT, "dst": [4], "dst_uniform": 1}),
     ("I2IP.S8.S32.SAT R4, R5, R6, R7", isa.OP_I2IP, {"aux": 8 | isa.I2IP_SIGNED, "src": {0: 5, 2: 6, 4: 7}}),
     ("I2IP.U4.S32.SAT R4, R5, R6, R7.24", isa.OP_I2IP, {"aux": 4, "src": {0: 5, 2: 6, 4: 7}}),
     ("PLOP3.LUT P1, PT, R5.SIGN, R6.SIGN, R7.SIGN, 0x40, 0x0", isa.OP_LOP3_P,

@@ -11,10 +11,13 @@ from rfview.engine.functional.machine import FunctionalSimulator
 from rfview.engine.machine.stages import convergence
 from rfview.engine.sass.cubin import GENERIC64, OBJECT, Cubin, Relocation, Section, Symbol
 from rfview.engine.sass.disassemble import _variables
+from rfview.engine.launch import load_launch_file
 from rfview.engine.sass.module import STACK_BYTES, module_of_listing
+from rfview.engine.sass.operands import operand_of, split
 from rfview.engine.simulator import Simulator
 from rfview.engine.state import NONE8, SPLIT_BSYNC, SPLIT_FREE, SPLIT_READY
 from tests.engine.machine_programs import plain_only
+from tests.engine.one_warp import LAUNCH
 from tests.engine.sass.test_driver import BEGIN, END, WAYS, listing, run
 
 LANES = np.arange(32)
@@ -202,3 +205,27 @@ def test_atomics_of_several_floats_update_each_of_them(kind, more, tmp_path):
     got = run(kind, tmp_path, text, **more).buffers()["out"].astype(np.uint32).reshape(-1)
     assert got[:4].view(np.float32).tolist() == [32, 496, 64, -32]
     assert got[4:8].tolist() == [0xB800BC00, 0x0000C200, 0, 0], "of -0.5, a NaN and 1.0, -1.0; of 2.0, -3.0; each with 0"
+
+
+@plain_only
+@pytest.mark.nojit
+@pytest.mark.parametrize("kind, more", WAYS)
+def test_the_number_of_a_warp_and_of_all_are_where_ptxas_takes_them(kind, more, tmp_path):
+    body = "\n".join((BEGIN, "B------:R-:W0:-:S15 S2R R4, SR_VIRTID", "B0-----:R-:W-:-:S15 SHF.R.U32.HI R4, RZ, 0x8, R4", "SGXT.U32 R4, R4, 0x7",
+                      "B------:R-:W0:-:S15 S2R R5, SR_VIRTCFG", "B0-----:R-:W-:-:S15 SHF.R.U32.HI R5, RZ, 0x8, R5", "SGXT.U32 R5, R5, 0x8", END))
+    (tmp_path / "k.toml").write_text(LAUNCH.format(columns=2).replace("[32]", "[96]").replace("[32, 2]", "[96, 2]"))
+    (tmp_path / "k.ptx").write_text("")
+    np.save(tmp_path / "in.npy", np.zeros((96, 2), np.uint32))
+    simulator = kind(load_launch_file(tmp_path / "k.toml"), module=module_of_listing(listing(body), "k.sass"), **more)
+    simulator.run()
+    warps = {"fermi": 48, "a100": 64}[more.get("preset", "fermi")]
+    assert simulator.buffers()["out"].tolist() == [[thread // 32, warps] for thread in range(96)]
+
+
+@pytest.mark.parametrize("text, operands", [
+    ("R9desc,[UR4][R2.64]", ["R9", "desc[UR4][R2.64]"]), ("PT,R17desc,[UR4][R2.64+0x54],R17", ["PT", "R17", "desc[UR4][R2.64+0x54]", "R17"]),
+    ("[RZ]desc[UR4][R2.64+0x40]", ["[RZ]", "desc[UR4][R2.64+0x40]"]), ("desc[UR4][R2.64+0x4],R9", ["desc[UR4][R2.64+0x4]", "R9"]),
+    ("R4, desc[UR4][R2.64+0x10]", ["R4", "desc[UR4][R2.64+0x10]"]), ("[R7+UR4+0x40][R2.64+0x4]", ["[R7+UR4+0x40]", "[R2.64+0x4]"])])
+def test_a_caching_policy_belongs_to_the_address_wherever_nvdisasm_puts_the_comma(text, operands):
+    assert split(text) == operands
+    assert [operand_of(operand).kind for operand in operands if "[" in operand] == ["m"] * sum("[" in operand for operand in operands)
