@@ -23,6 +23,7 @@ TICK_S = 0.1        # between looks at a lone Esc, and at the end of the program
 # a mouse report as old terminals send it: three bytes of any value, read by Textual as three characters and ignored
 X10 = re.compile(rb"\x1b\[M.{0,3}", re.S)
 X10_BYTES = 6
+PASTE, PASTED = "\x1b[200~", "\x1b[201~"       # before and after what is pasted
 MAX_CELLS = 10_000  # columns or rows of a terminal
 GREETING = b"__GANGLION__\n"     # textual-serve takes what follows it for messages
 AS_ASCII = bytes(range(128)) + b"~" * 128
@@ -45,14 +46,34 @@ class InputReader:
         self._decoder = getincrementaldecoder("utf-8")("ignore")
         self._parser = KeyParser()
         self._before = b""      # the last bytes read: a mouse report may arrive in pieces
+        self._last = ""         # characters, as many as PASTE has
+        self._held: str | None = None       # of a paste, what may be the beginning of PASTED; None: nothing is being pasted
 
     def feed(self, data: bytes) -> Iterator[Message]:
         """Yield the messages that end with these bytes."""
         whole = self._before + data
         clean = X10.sub(lambda report: report[0].translate(AS_ASCII), whole)[len(self._before):]
         self._before = whole[1 - X10_BYTES:]
-        for character in self._decoder.decode(clean):
+        for character in self._without_escapes(self._decoder.decode(clean)):
             yield from self._guarded(self._parser.feed(character))
+
+    def _without_escapes(self, text: str) -> Iterator[str]:
+        """Yield the characters for the parser; of a paste without escapes: Textual takes what follows one for keys typed."""
+        for character in text:
+            if self._held is None:
+                self._last = (self._last + character)[-len(PASTE):]
+                self._held = "" if self._last == PASTE else None
+                yield character
+                continue
+            self._held += character
+            if self._held == PASTED:
+                yield from PASTED
+                self._last, self._held = "", None
+                continue
+            while not PASTED.startswith(self._held):
+                if self._held[0] != PASTED[0]:
+                    yield self._held[0]
+                self._held = self._held[1:]
 
     def tick(self) -> Iterator[Message]:
         """Yield the messages that are complete since nothing follows, such as a lone Esc."""

@@ -52,6 +52,15 @@ def test_the_key_after_any_bytes_arrives_and_every_character_can_be_written(piec
     assert keys(reader, b"\x1b[201~s")[-1] == "s"      # ends a paste and a sequence that were begun
 
 
+@pytest.mark.parametrize("pasted", ["\x1bq", "\x1b[31mred\x1b[0m", "\x1b", "\x1b\x1b[201", "\x1b[200~s", "\x1b[1;2A\x1b[<0;3;4M", "\x1bOP\x1b[Z"])
+@pytest.mark.parametrize("cut", [1, 3, 100])
+def test_nothing_in_a_paste_is_a_key_or_a_click(pasted: str, cut: int) -> None:
+    reader, sent = InputReader(), f"\x1b[200~{pasted}\x1b[201~j".encode()
+    messages = [message for at in range(0, len(sent), cut) for message in reader.feed(sent[at : at + cut])]
+    assert [type(message) for message in messages] == [events.Paste, events.Key]
+    assert messages[0].text == pasted.replace("\x1b", "") and messages[1].key == "j"
+
+
 @pytest.mark.parametrize("cut", range(1, 7))
 @pytest.mark.parametrize("report", [b"\x1b[M\x20\xc0\x30", b"\x1b[M\x20\xc3\xa9", b"\x1b[M\xff\xff\xff"])
 def test_a_mouse_report_of_old_terminals_takes_six_bytes_wherever_it_is_cut(report: bytes, cut: int) -> None:
