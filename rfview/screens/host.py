@@ -114,6 +114,11 @@ class HostApp(App[int]):
 
         self.push_screen(TextWindow(tuple(lines), name))
 
+    def show_over(self, below: Screen[Any], screen: Screen[Any]) -> None:
+        """Show a screen over another, unless something is over that by now, as when Enter was pressed twice."""
+        if self.screen is below:
+            self.push_screen(screen)
+
     def survive(self, error: Exception) -> None:
         """Report what a handler or painter raised, write its crash report, and continue."""
         self.survived += 1

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from textual import events
 
 from rfview.engine import kernels
 from rfview import cli
@@ -198,6 +199,19 @@ def test_small_multiples_are_locked_and_open_a_pair(size: tuple[int, int], files
         assert shown.picture.selected == 2
 
     show(files, test, size)
+
+
+def test_enter_pressed_twice_on_small_multiples_opens_one_pair(files: list[str]) -> None:
+    async def test(shown: Shown) -> None:
+        multiples = shown.app.screen
+        for _ in range(2):
+            multiples.post_message(events.Key("enter", "\r"))
+        await shown.until(lambda: isinstance(shown.app.screen, CompareScreen))
+        await shown.settle()
+        await shown.press("q")
+        assert shown.app.screen is multiples and "internal error" not in shown.text
+
+    show(files, test)
 
 
 def test_small_multiples_say_in_what_machines_differ_and_whether_memory_is_equal(files: list[str]) -> None:

@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from textual import events
+
 from rfview import cli
 from rfview.commands import debug
 from rfview.commands.rerun import Rerun
@@ -103,6 +105,20 @@ def test_enter_opens_both_runs_at_the_line_and_x_turns_to_the_other(recordings: 
         assert main.view_command().startswith("rfview replay a.rfs")
         await shown.pilot.press("q")
         await shown.until(lambda: isinstance(app.screen, ProgramsScreen))
+
+    show(recordings, test)
+
+
+def test_enter_pressed_twice_opens_both_runs_once(recordings: list[str]) -> None:
+    async def test(shown: Any) -> None:
+        app, programs = shown.app, shown.app.screen
+        for _ in range(2):
+            programs.post_message(events.Key("enter", "\r"))
+        await shown.until(lambda: app.screen is not programs and getattr(app.screen, "is_open", False))
+        await shown.until(lambda: programs.worker.is_idle)
+        await shown.pilot.press("q")
+        await shown.until(lambda: app.screen is programs)
+        assert "internal error" not in shown.text
 
     show(recordings, test)
 

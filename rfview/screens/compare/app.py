@@ -141,7 +141,7 @@ def open_both(screen: ProgramsScreen, source: ProgramsSource, issues: tuple[Issu
 
     a, b = (str(timeline.path) for timeline in source.timelines if isinstance(timeline, RecordedTimeline))
     pair = PairScreen(screen.strips, (a, b), source.targets, issues, source.place, screen.app.own_keys)
-    screen.app.call_from_thread(screen.app.push_screen, pair)
+    screen.app.call_from_thread(screen.app.show_over, screen, pair)
 
 
 def make_compare_app(timelines: list[Timeline], targets: list[str], *, theme: str | None = None,

@@ -48,8 +48,8 @@ class CompareScreen(RunsScreen):
             source.say("X opens both runs again, which is possible only for recordings; q, then X there, lays a branch over")
             return
         slot = source.comparison.logs[0].slot(source.name, source.cycles[0])
-        self.app.push_screen(self.lay_over(self.strips, (paths[0], paths[1]), source.targets[0], source.cycles[0], slot,
-                                           self.app.own_keys))
+        self.app.show_over(self, self.lay_over(self.strips, (paths[0], paths[1]), source.targets[0], source.cycles[0], slot,
+                                               self.app.own_keys))
 
     def swap(self, source: CompareSource) -> None:
         """Exchange A and B."""
@@ -110,7 +110,7 @@ class MultiplesScreen(RunsScreen):
         pair, targets = (source.timelines[0], source.timelines[other]), (source.targets[0], source.targets[other])
         screen = CompareScreen(self.strips, lambda progress: CompareSource(pair, targets, progress), self.worker)
         screen.lay_over = self.lay_over
-        self.app.push_screen(screen)
+        self.app.show_over(self, screen)
 
     HANDLERS: ClassVar[Handlers] = {
         **RunsScreen.HANDLERS, "down": times("select", 1), "up": times("select", -1),
