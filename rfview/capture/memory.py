@@ -17,6 +17,7 @@ import numpy as np
 
 from rfview.capture.messages import BASE, CAPACITY, SCRATCH
 from rfview.engine.check.undefined_map import copy_bits, set_bits, words_for
+from rfview.engine.errors import InputError
 from rfview.engine.launch.arrays import DTYPES
 from rfview.engine.launch.given import GivenMemory
 from rfview.engine.launch.placement import Variable
@@ -51,14 +52,20 @@ class DeviceMemory:
     def __init__(self, capacity: int = CAPACITY, *, tracks: bool = False) -> None:
         """capacity: bytes, a multiple of GRAIN. tracks: remember which bytes nothing has written.
 
-        Raises OSError if the system cannot create the file.
+        Raises InputError if the system has not so much address space for it.
         """
         self.capacity = capacity
-        self.undefined = np.frombuffer(mmap.mmap(-1, 4 * words_for(capacity)), np.uint32) if tracks else None
         self.descriptor = os.memfd_create("rfview-device", os.MFD_CLOEXEC)
-        os.fchmod(self.descriptor, 0o600)
-        os.ftruncate(self.descriptor, SCRATCH + capacity)
-        self._map = mmap.mmap(self.descriptor, SCRATCH + capacity)
+        try:
+            self.undefined = np.frombuffer(mmap.mmap(-1, 4 * words_for(capacity)), np.uint32) if tracks else None
+            os.fchmod(self.descriptor, 0o600)
+            os.ftruncate(self.descriptor, SCRATCH + capacity)
+            self._map = mmap.mmap(self.descriptor, SCRATCH + capacity)
+        except OSError as error:
+            os.close(self.descriptor)
+            raise InputError(f"a program's device memory needs {SCRATCH + capacity >> 20:,} MiB of address space, of which "
+                             f"only what it uses takes up memory: {error.strerror or error}; is a limit set (ulimit -v)?"
+                             ) from None
         self.arena = np.frombuffer(self._map, np.uint32)
         self.bytes = np.frombuffer(self._map, np.uint8)[SCRATCH:]
         self.live: dict[int, Allocation] = {}

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import struct
+import subprocess
+import sys
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -432,3 +434,11 @@ def test_machine_code_without_the_tools_is_refused_before_a_program_runs(monkeyp
     with pytest.raises(SassError, match=r"ptxas is neither in PATH .* pip install 'rfview\[sass\]'"):
         Device({"settings": {"kernel.isa": "sm_80"}})
     tools.tool.cache_clear()
+
+
+def test_a_limit_on_addresses_is_said(capfd: pytest.CaptureFixture[str]) -> None:
+    code = ("import resource, sys; from rfview import cli; resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30)); "
+            "sys.exit(cli.main(['launches', '/bin/true']))")
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 2
+    said = capfd.readouterr().err
+    assert "MiB of address space" in said and "ulimit -v" in said and len(said.splitlines()) == 1
