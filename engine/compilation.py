@@ -16,7 +16,8 @@ from rfview.engine.wording import did_you_mean, suggest
 
 OFF = "off"
 PTX = "ptx"     # as kernel.isa: PTX is what is executed
-ISAS = (PTX, "sm_75", "sm_80", "sm_86", "sm_87", "sm_89", "sm_90", "sm_120")
+ISAS = (PTX, "sm_75", "sm_80", "sm_86", "sm_87", "sm_89", "sm_90", "sm_100", "sm_103", "sm_110", "sm_120",
+        "sm_121")
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,11 @@ OPTIONS: dict[str, Option] = {
         "kernel.isa", PTX, ISAS, "", "ptx: as rfview compiles it",
         "machine code of an architecture, made of the PTX by ptxas; --isa is short for it"),
 }
+
+
+def executes(gpu: int, code: int) -> bool:
+    """Return whether a GPU executes machine code of an architecture, 80 for sm_80: that of its generation, up to its own."""
+    return code // 10 == gpu // 10 and code <= gpu
 
 
 @dataclass(frozen=True)

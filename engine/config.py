@@ -161,6 +161,10 @@ class Config:
     def notes(self) -> list[str]:
         """Return a sentence for each number that follows from another that was set, and what timing rests on."""
         model = ["timing: published model, not measured here"] if self.core == "subcore" else []
+        usual, code = str(load_preset(self.preset)["kernel.isa"]), str(self["kernel.isa"])
+        if model and code != compilation.PTX and not compilation.executes(int(usual[3:]), int(code[3:])):
+            model.append(f"machine code of {code} with the latencies of {usual}: where its stall counts are shorter, it "
+                         "reads old values (rfview check --every-cycle names them)")
         return model + [f"{name} {number.source}" for name, number in self.numbers.items() if FOLLOWS in number.source]
 
     def values(self) -> dict[str, Any]:

@@ -14,6 +14,7 @@ import numpy as np
 from numba.core.errors import NumbaError
 
 from rfview.engine.machine import cycle as machine
+from rfview.engine.compilation import executes
 from rfview.engine import defaults, plugin as designs, events, hooks, modules, ptx, state
 from rfview.engine.compile import cache, extern, jit, warm
 from rfview.engine.machine import faults
@@ -237,7 +238,7 @@ class Simulator:
         if own.source == "--set" or code == 0:
             return
         runs = int(str(own.value).removeprefix("sm_"))
-        if code // 10 != runs // 10 or code > runs:
+        if not executes(runs, code):
             raise InputError(f"{self.module.path}: it is machine code for sm_{code}, and preset {self.config.preset} "
                              f"executes that of {own.value}; take another preset, or --isa sm_{code} to run it with this "
                              "one's timing")

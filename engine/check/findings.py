@@ -57,7 +57,7 @@ class Finding:
     lanes, times or bytes were found with this pair of instructions. frames: (path:line, function) of what was inlined into
     what, innermost first, of the instruction and then of the other one; the kernel itself has the function "".
     Of a hazard, cta to cycle are -1: some path leads to it; place: the register; dependence: RAW, WAR, WAW or reuse; cover:
-    what falls short, stall count, counter or reuse bit; short: cycles, 0 where a counter decides.
+    what falls short, stall count, counter or reuse bit; short: cycles, 0 where a counter decides. unit: what lines are of.
     """
 
     kind: str
@@ -90,13 +90,14 @@ class Finding:
     dependence: str = ""
     cover: str = ""
     short: int = 0
+    unit: str = "PTX line"
 
     def as_text(self) -> str:
         """Return two or three lines of text."""
         if self.dependence:
             return self._hazard_text()
         times = f", {self.count:,} times" if self.count > 1 else ""
-        what = f"{_line(self.line, self.source)}: {self.text}"
+        what = f"{_line(self.line, self.source, self.unit)}: {self.text}"
         if self.cycle >= 0:
             where = f"cycle {self.cycle:,}  w{self.warp} (CTA {self.cta}, warp {self.warp_in_cta}) lane {self.lane}"
         else:
@@ -106,18 +107,18 @@ class Finding:
             where = f"CTA {self.other_cta}, warp {self.other_warp_in_cta} lane {self.other_lane}"
             where = (f"cycle {self.other_cycle:,}  {where}" if self.cycle >= 0 else
                      f"{where}, its instruction {self.other_instruction:,}")
-            lines.append(f"  {where}  {_line(self.other_line, self.other_source)}: {self.other_text}")
+            lines.append(f"  {where}  {_line(self.other_line, self.other_source, self.unit)}: {self.other_text}")
         return "\n".join(lines)
 
     def _hazard_text(self) -> str:
         """Return a hazard as text, with where it gave a wrong value, if it did."""
-        lines = [f"{self.kind}: {self.sentence} ({self.dependence}, {self.cover})"]
+        lines = [f"{self.kind}: {self.sentence} ({', '.join(filter(None, (self.dependence, self.cover)))})"]
         if self.cycle >= 0:
             times = f", {plural(self.count, 'time')} in all" if self.count > 1 else ""
             where = f"w{self.warp} (CTA {self.cta}, warp {self.warp_in_cta}) lane {self.lane}"
             lines.append(f"  cycle {self.cycle:,}  {where}{times}")
-        lines.append(f"  {_line(self.line, self.source, 'listing line')}: {self.text}")
-        lines.append(f"  {_line(self.other_line, self.other_source, 'listing line')}: {self.other_text}")
+        lines.append(f"  {_line(self.line, self.source, self.unit)}: {self.text}")
+        lines.append(f"  {_line(self.other_line, self.other_source, self.unit)}: {self.other_text}")
         return "\n".join(lines)
 
     def words(self) -> list[str]:
@@ -177,7 +178,7 @@ def findings_of(simulator: Checking) -> Findings:
         findings.append(_fault(simulator, fault))
     if findings:
         known = locations(simulator.module.text)        # of a listing, too
-        findings = [_located(one, known) for one in findings]
+        findings = [replace(_located(one, known), unit=simulator.info.line_unit) for one in findings]
     if has_cycles:
         findings.sort(key=lambda one: (one.cycle, one.pc, one.kind))
     cycles = simulator.cycle if has_cycles else -1
@@ -244,9 +245,9 @@ def _moment(simulator: Checking, moment: int, prefix: str = "") -> dict[str, Any
             {f"{prefix}cycle": -1, f"{prefix}instruction": moment})
 
 
-def _line(line: int, source: str, of: str = "") -> str:
-    """Return an instruction's line as text; of: what has these lines, "" = PTX."""
-    return f"{source}, {of or 'PTX line'} {line}" if source else f"{of or 'line'} {line}"
+def _line(line: int, source: str, unit: str) -> str:
+    """Return an instruction's line as text."""
+    return f"{source}, {unit} {line}" if source else f"{unit.removeprefix('PTX ')} {line}"
 
 
 def _located(finding: Finding, known: Locations) -> Finding:

@@ -22,13 +22,13 @@ FIRST_ACCESS, FIRST_VARIABLE = CLASSES.index("load_global"), CLASSES.index("xu")
 NUM_PREDICATES = 7
 OTHERS = {"VOTEU": "uniform", "VIADD": "either"}    # either: done by the units of ALU or of FMA
 # architectures whose FP64 instructions have dependence counters (mined from ptxas's code); others give them a latency
-COUNTED_DOUBLE = frozenset({75, 80, 86, 87, 89, 120})
+COUNTED_DOUBLE = frozenset({75, 80, 86, 87, 89, 103, 110, 120, 121})
 # .. and of them, those with units of their own for it, which read their operands on time
 OWN_DOUBLE = frozenset({80})
 # .. and those in which one without a counter has ended after FAR cycles (mined: chains of DFMA with NOPs between)
-TIMED_DOUBLE = frozenset({120})
+TIMED_DOUBLE = frozenset({103, 110, 120, 121})
 # .. in which the two words of IMAD.WIDE, and of the addend of it and IMAD.HI, are two cycles apart (mined)
-LATE_WIDE = frozenset({90, 120})
+LATE_WIDE = frozenset({90, 100, 103, 110, 120, 121})
 EARLY_VOTE = {75: 2, 90: 1}     # cycles until uniform instructions can read a vote's predicate, where they are fewer (mined)
 
 TEXTURE_PIPE = len(CLASSES)

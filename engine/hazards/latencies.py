@@ -25,7 +25,7 @@ _BOUNDS = {
     "none": ((6, 6, 6, 6, 6, 6), (6, 6, 5, 6, 6, 6)),
 }
 ALU, FP, MEMORY, VARIABLE, BRANCH, DOUBLE = range(6)
-OF_SM_120 = {("half", BRANCH): 4, ("none", FP): 5}      # where it needs fewer
+OF_BLACKWELL = {("half", BRANCH): 4, ("none", FP): 5}      # where it needs fewer
 UNIFORM_CYCLES, UNIFORM_PREDICATE_CYCLES, UNIFORM_GUARD_CYCLES = 2, 4, 5
 MOVED_CYCLES = 13       # until a uniform instruction can read what R2UR of sm_90 moved (of two pairs in other code)
 # of R2UR's predicates, in the loops over the handles of textures: until a result can be read other than as a guard, and from
@@ -54,8 +54,8 @@ def needed(producer: Effects, register: int, consumer: Effects, role: str, sm: i
         return HALF_TENSOR_CYCLES
     kind = "alu" if producer.kind == "branch" else "fma" if producer.kind in FMA else producer.kind
     bounds = _BOUNDS[kind][sm > 75]
-    if sm >= 120 and (kind, _column(consumer, role)) in OF_SM_120:
-        return OF_SM_120[kind, _column(consumer, role)]
+    if sm >= 100 and (kind, _column(consumer, role)) in OF_BLACKWELL:
+        return OF_BLACKWELL[kind, _column(consumer, role)]
     if consumer.kind in TENSOR and producer.kind not in TENSOR:
         return max(TENSOR_OPERAND[sm > 75], bounds[FP])
     early = WIDE_CYCLES * (role == "late" or producer.kind == "wide.late" and register + 1 in producer.writes)

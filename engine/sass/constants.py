@@ -46,7 +46,7 @@ class Layout:
 LAYOUTS = {
     75: Layout(block=0x0, grid=0xC, stack=0x28, local=0x20, shared=0x18, params=0x160),
     90: Layout(block=0x0, grid=0xC, stack=0x28, local=0x20, shared=None, params=0x210, workspace=0x44, static_shared=0x400),
-    120: Layout(block=0x360, grid=0x370, stack=0x37C, local=0x2F8, shared=None, params=0x380, dynamic=0x2AC, workspace=0x254,
+    100: Layout(block=0x360, grid=0x370, stack=0x37C, local=0x2F8, shared=None, params=0x380, dynamic=0x2AC, workspace=0x254,
                 num_sms=0x2D0, static_shared=0x400),
 }
 
@@ -54,8 +54,8 @@ LAYOUTS = {
 def layout_of(sm: int, path: str) -> Layout:
     """Return the layout of an architecture; raises SassError for one whose constants are not known."""
     first = max((known for known in LAYOUTS if known <= sm), default=0)
-    if not first or sm >= 130 or 90 < sm < 120:
-        raise SassError(f"{path}: machine code for sm_{sm}: expected sm_75 to sm_90, or sm_120 and its relatives")
+    if not first or sm >= 130:
+        raise SassError(f"{path}: machine code for sm_{sm}: expected sm_75 to sm_121")
     return LAYOUTS[first]
 
 

@@ -8,8 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rfview.engine.compilation import ISAS, PTX, executes
+from rfview.engine.config import load_preset
 from rfview.engine.errors import SassError
 from rfview.engine.ptx.parse.locations import locations
+from rfview.engine.sass.constants import layout_of
 from rfview.engine.sass.listing import (Bank, Control, Function, Instruction, Listing, Parameter, Place, Variable)
 from rfview.engine.sass.module import module_of_listing
 from rfview.engine.sass.read import read_listing
@@ -118,3 +121,20 @@ def test_a_text_with_changed_letters_is_read_or_refused(data):
             assert len(module.kernels[name].insts) <= 3
     except SassError as refused:
         assert str(refused).startswith("k.sass:")
+
+
+def test_every_architecture_that_can_be_asked_for_has_its_constants() -> None:
+    layouts = {isa: layout_of(int(isa[3:]), "k.sass") for isa in ISAS if isa != PTX}
+    assert layouts["sm_87"] is layouts["sm_75"] and layouts["sm_100"] is layouts["sm_121"]
+    for sm in (70, 72, 130):
+        with pytest.raises(SassError, match=f"sm_{sm}: expected sm_75 to sm_121"):
+            layout_of(sm, "k.sass")
+
+
+@pytest.mark.parametrize("gpu, code, runs", [(86, 80, True), (86, 87, False), (90, 80, False), (103, 100, True), (120, 103, False)])
+def test_a_gpu_executes_the_code_of_its_generation_up_to_its_own(gpu: int, code: int, runs: bool) -> None:
+    assert executes(gpu, code) == runs
+    own = {86: "ampere", 90: "hopper"}.get(gpu)
+    if own is not None:
+        said = load_preset(own).with_setting("kernel.isa", f"sm_{code}").notes()
+        assert any(f"machine code of sm_{code} with the latencies of sm_{gpu}" in note for note in said) != runs
