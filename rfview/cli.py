@@ -146,8 +146,9 @@ def _guarded(words: list[str]) -> int:
 
 
 def _lines(text: str, words: list[str]) -> list[str]:
-    """Return an error's lines; a line break in a file name of the command line is shown as an escape, and ends none."""
-    for part in {part for word in words for part in word.split(os.sep) if not part.isprintable()}:
+    """Return an error's lines; a line break in a name or value of the command line is shown as an escape, and ends none."""
+    pieces = {piece for word in words for piece in (word, word.partition("=")[2])}
+    for part in {part for piece in pieces for part in piece.split(os.sep) if not part.isprintable()}:
         text = text.replace(part, visible(part))
     return text.splitlines()
 

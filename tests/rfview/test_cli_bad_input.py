@@ -157,3 +157,10 @@ def test_a_warp_that_the_machine_lacks_is_said_and_not_blamed_on_the_recording(w
     recording = Path(__file__).parents[2] / "sessions" / "recorded" / "first.rfs"
     assert main(["replay", str(recording), "--warp", warp, *words]) == 2
     assert f"there is no warp {warp}; the machine has warps 0..47" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("words", [["--on-fault=a\nb"], ["--on-fault", "a\nb"], ["--on-fault", "a\nb" * 3000]])
+def test_a_value_with_line_breaks_or_of_any_length_is_one_short_line(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "vectoradd", *words]) == 2
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1 and "a\\nb" in said and len(said) < 500
