@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from rfview.engine.launch.spec import Launch
 
 ALIGN = 256
-SHARED_WINDOW, LOCAL_WINDOW = 0x0100_0000_0000, 0x0200_0000_0000       # of generic addresses (values/lane_by_lane.py)
+# of generic addresses (values/lane_by_lane.py); the last one is that of the image
+SHARED_WINDOW, LOCAL_WINDOW, PARAM_WINDOW = 0x0100_0000_0000, 0x0200_0000_0000, 0x0300_0000_0000
+USER_BANK = 3           # with the module's __constant__ variables
 
 
 @dataclass(frozen=True)
@@ -26,7 +28,8 @@ class Layout:
     """Offsets in bank 0. block, grid: three words. shared: of the 64-bit window, None if a special register has it.
 
     dynamic: the bytes of dynamic shared memory. workspace: the address of the grid-wide barrier, upper word first.
-    num_sms: %nsmid.
+    num_sms: %nsmid. Generic addresses: constants: of the bank with __constant__ variables; bank: of bank 0, or, where it is
+    None, first_param: of the first parameter.
 
     static_shared: where a kernel's shared memory begins: since sm_90, the first 1,024 bytes are the system's.
     """
@@ -40,14 +43,18 @@ class Layout:
     dynamic: int = 0x2C
     workspace: int = 0x8C
     num_sms: int = 0x10C
+    constants: int = 0x50
+    bank: int | None = 0x40
+    first_param: int = 0
     static_shared: int = 0
 
 
 LAYOUTS = {
     75: Layout(block=0x0, grid=0xC, stack=0x28, local=0x20, shared=0x18, params=0x160),
-    90: Layout(block=0x0, grid=0xC, stack=0x28, local=0x20, shared=None, params=0x210, workspace=0x44, static_shared=0x400),
+    90: Layout(block=0x0, grid=0xC, stack=0x28, local=0x20, shared=None, params=0x210, workspace=0x44, constants=0xD0,
+               bank=None, first_param=0x198, static_shared=0x400),
     100: Layout(block=0x360, grid=0x370, stack=0x37C, local=0x2F8, shared=None, params=0x380, dynamic=0x2AC, workspace=0x254,
-                num_sms=0x2D0, static_shared=0x400),
+                num_sms=0x2D0, constants=0x120, bank=None, first_param=0x348, static_shared=0x400),
 }
 
 
@@ -96,9 +103,15 @@ def image_of(kernel: Kernel, launch: Launch, params: bytes, addresses: Mapping[s
     if kernel.workspace:
         address = addresses[GRID_WORKSPACE]
         struct.pack_into("<II", image, kernel.workspace, address >> 32, address & 0xFFFFFFFF)
+    if layout.bank is not None:
+        struct.pack_into("<Q", image, layout.bank, PARAM_WINDOW)
+    else:
+        struct.pack_into("<Q", image, layout.first_param, PARAM_WINDOW + kernel.param_base)
     image[kernel.param_base : kernel.param_base + len(params)] = params
     for bank in kernel.constants:
         image[bank.offset : bank.offset + len(bank.data)] = bank.data
+        if bank.bank == USER_BANK:
+            struct.pack_into("<Q", image, layout.constants, PARAM_WINDOW + bank.offset)
         for offset, symbol, addend in bank.relocs:
             if symbol in addresses and offset + 8 <= len(bank.data):
                 struct.pack_into("<Q", image, bank.offset + offset, (addresses[symbol] + addend) & (1 << 64) - 1)

@@ -13,7 +13,7 @@ from rfview.engine.errors import SassError
 from rfview.engine.program import (GRID_WORKSPACE, GRID_WORKSPACE_BYTES, NO_REG, ConstantBank, Kernel, Module, Param, Reloc,
                                    Symbol)
 from rfview.engine.sass import driver
-from rfview.engine.sass.constants import layout_of, places_of
+from rfview.engine.sass.constants import USER_BANK, layout_of, places_of
 from rfview.engine.sass.draft import Draft, records_of
 from rfview.engine.sass.form import Form, NotExecuted, assign
 from rfview.engine.sass.listing import INSTRUCTION_BYTES, Bank, Function, Instruction, Listing
@@ -26,7 +26,6 @@ NAME = re.compile(r"[^\s`'()+,]+")
 SOURCE = re.compile(r"[-~]?(U?R\d+)")
 JUMPS = ("CALL", "JMP", "BRX")
 STACK_POINTER = "R1"
-USER_BANK = 3       # of __constant__ variables
 LOCAL_ALIGN = 16
 STACK_BYTES = 8192      # assumed: per thread, where ptxas does not know how many code needs
 
@@ -71,7 +70,9 @@ def module_of_listing(text: str, path: str) -> Module:
         for variable in listing.variables:
             if variable.space == "const" and bank.number == USER_BANK:
                 held = bank.data[variable.offset : variable.offset + variable.size]
-                symbols[variable.name] = Symbol(variable.name, "const", variable.size, variable.align, held)
+                relocs = tuple((offset - variable.offset, symbol, addend) for offset, symbol, addend in bank.relocs
+                               if 0 <= offset - variable.offset < variable.size)
+                symbols[variable.name] = Symbol(variable.name, "const", variable.size, variable.align, held, relocs)
     symbols.update(driver.heap_of(listing))
     if any(workspace_of(function, listing.sm, path) for function in listing.functions):
         symbols[GRID_WORKSPACE] = Symbol(GRID_WORKSPACE, "global", GRID_WORKSPACE_BYTES, 16, bytes(GRID_WORKSPACE_BYTES))

@@ -229,3 +229,22 @@ def test_the_number_of_a_warp_and_of_all_are_where_ptxas_takes_them(kind, more, 
 def test_a_caching_policy_belongs_to_the_address_wherever_nvdisasm_puts_the_comma(text, operands):
     assert split(text) == operands
     assert [operand_of(operand).kind for operand in operands if "[" in operand] == ["m"] * sum("[" in operand for operand in operands)
+
+
+@plain_only
+@pytest.mark.nojit
+@pytest.mark.parametrize("sm, constants, first", [(75, 0x50, 0x40), (80, 0x50, 0x40), (90, 0xD0, 0x198), (120, 0x120, 0x348)])
+def test_constants_and_parameters_have_generic_addresses(sm, constants, first, tmp_path):
+    past = 0x160 if first == 0x40 else 0      # from the bank, or from the first parameter
+    body = "\n".join((BEGIN, f"MOV R6, c[0x0][{constants:#x}]", f"MOV R7, c[0x0][{constants + 4:#x}]", "B------:R-:W0:-:S15 LD.E R4, [R6.64+0x4]",
+                      f"MOV R8, c[0x0][{first:#x}]", f"MOV R9, c[0x0][{first + 4:#x}]", f"B------:R-:W1:-:S15 LD.E R5, [R8.64+{past + 8:#x}]",
+                      "B01----:R-:W-:-:S15 IADD3 R5, R5, -R22, RZ", "LEA R5, R2, R5, 0x3", END))
+    text = listing(body, ".bank 3 8\n.bytes 0x0 11223344efbeadde\n", sm)
+    got = run(FunctionalSimulator, tmp_path, text).buffers()["out"].astype(np.uint32)
+    assert got.tolist() == [[0xDEADBEEF, 0]] * 32, "the second word of the bank; the second parameter is what R22 began with"
+
+
+def test_a_constant_variable_may_hold_addresses_of_functions():
+    texts = ".const 16 8 jumps 0x8\n.bank 3 24\n.address 0x10 k 0x20\n.address 0x0 k 0x0\n"
+    module = module_of_listing(listing(BEGIN + "\nEXIT", texts), "k.sass")
+    assert module.symbols["jumps"].relocs == ((8, "k", 0x20),)
