@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable
 from copy import copy
@@ -148,6 +149,8 @@ class Device:
         number, _, nth, _, nth_of_instance = known_as
         chosen = self.launches.is_chosen(known_as)
         began = time.perf_counter()
+        with contextlib.suppress(PtxError, SassError, InputError):      # said when it is placed
+            module.point_to_functions(module.kernel(request.kernel))
         is_only_values = self._only_values(module)
         self.launches.without_cycles += is_only_values
         by_values = is_only_values or (self.by_values and not (chosen and _has_atomics(module.kernel(request.kernel))))

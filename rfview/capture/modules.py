@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from rfview.capture.memory import DeviceMemory
 from rfview.engine import defaults
 from rfview.engine.compilation import PTX
@@ -14,7 +16,7 @@ from rfview.engine.config import Config
 from rfview.engine.errors import InputError
 from rfview.engine.launch.given import GivenMemory
 from rfview.engine.launch.mangling import cpp_name
-from rfview.engine.launch.placement import initial_bytes
+from rfview.engine.launch.placement import function_addresses, initial_bytes
 from rfview.engine.launch.spec import LaunchSpec
 from rfview.engine.modules import check_tools, decode_module
 from rfview.engine.plugin.selection import select
@@ -43,6 +45,7 @@ class Loaded:
         self.configure(options)
         self._image: tuple[GivenMemory, GivenMemory] | None = None
         self.addresses: dict[str, int] = {}
+        self._functions: dict[tuple[str, int], bytes] = {}      # written by point_to_functions, by variable and offset
         for symbol in self.module.symbols.values():
             address = memory.allocate(symbol.size, name=symbol.name, kind="symbol", written=symbol.name != HEAP)
             if not address:
@@ -64,11 +67,27 @@ class Loaded:
 
     def reset(self) -> None:
         """Give every symbol its initial bytes."""
+        self._functions.clear()
         for name, symbol in self.module.symbols.items():
             held = self._memory.live[self.addresses[name]]
             content, view = initial_bytes(symbol, self.addresses), self._memory.view(held)
             view[: len(content)], view[len(content) :] = content, 0
             self._memory.note(held.address, held.size, undefined=name == HEAP)
+
+    def point_to_functions(self, kernel: Kernel) -> None:
+        """Write the addresses of functions in a kernel's machine code to the variables that begin with them.
+
+        Each kernel has copies of the functions that it may call, at places of its own. What the program has changed stays.
+        """
+        known = function_addresses([(kernel, 0)]) if kernel.architecture else {}
+        for name, symbol in self.module.symbols.items():
+            for offset, function, addend in symbol.relocs:
+                if not known or function in self.addresses:
+                    continue
+                held = self._memory.view(self._memory.live[self.addresses[name]])[offset : offset + 8]
+                if held.tobytes() == self._functions.get((name, offset), bytes(8)):
+                    raw = (known[function] + addend if function in known else 0).to_bytes(8, "little")
+                    held[:], self._functions[name, offset] = np.frombuffer(raw, np.uint8), raw
 
     def kernel(self, name: str) -> Kernel:
         """Return a kernel by its mangled name; raises KeyError if there is none, PtxError if it cannot be decoded."""

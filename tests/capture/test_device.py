@@ -19,6 +19,8 @@ from rfview.capture.device import Device, refused
 from rfview.capture.folder import write
 from rfview.capture.launches import Request, Taken, choice_of
 from rfview.capture.memory import GRAIN, DeviceMemory
+from rfview.capture.modules import Loaded
+from rfview.engine.machine_code import CODE_BASE
 from rfview.engine.errors import InputError, KernelFault, SassError
 from rfview.engine.launch import launch_of_text, load_launch_file
 from rfview.engine.program import GLOBAL_BASE
@@ -442,3 +444,27 @@ def test_a_limit_on_addresses_is_said(capfd: pytest.CaptureFixture[str]) -> None
     assert subprocess.run([sys.executable, "-c", code]).returncode == 2
     said = capfd.readouterr().err
     assert "MiB of address space" in said and "ulimit -v" in said and len(said.splitlines()) == 1
+
+
+def test_variables_hold_the_places_of_functions_in_the_kernel_that_runs_unless_the_program_wrote_something_else() -> None:
+    head = "// rfview machine code 1\n.target sm_80\n.address_size 64\n.global 24 256 table\n.address 0x8 f 0x0\n.address 0x10 g 0x0\n"
+    kernels = "".join(f".entry {name}\n.registers 8\n.params 0x160\n" + "".join(
+        f"{16 * at:04x} B------:R-:W-:-:S15 {line}\n" for at, line in enumerate(["NOP"] * before + ["CALL.ABS.NOINC R2", "EXIT"]))
+        for name, before in (("short", 0), ("long", 5)))
+    functions = "".join(f".func {name}\n.registers 8\n0000 B------:R-:W-:-:S15 RET.ABS.NODEC R2, 0x0\n" for name in "fg")
+    memory = DeviceMemory(1 << 20)
+    module = Loaded([head + kernels + functions], "k.sass", memory, {})
+    held = memory.view(memory.live[module.addresses["table"]])[:24].view(np.uint64)
+    assert held.tolist() == [0, 0, 0]
+    for name in ("short", "long", "short"):
+        kernel = module.kernel(name)
+        module.point_to_functions(kernel)
+        places = dict(kernel.functions)
+        assert held.tolist() == [0, *(CODE_BASE + 16 * places[function] for function in "fg")], name
+        assert places["f"] == len(kernel.insts) - 2
+    held[2] = 77
+    module.point_to_functions(module.kernel("long"))
+    assert held.tolist() == [0, CODE_BASE + 16 * dict(module.kernel("long").functions)["f"], 77]
+    module.reset()
+    assert held.tolist() == [0, 0, 0]
+    memory.close()
