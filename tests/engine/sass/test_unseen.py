@@ -233,7 +233,7 @@ def test_a_caching_policy_belongs_to_the_address_wherever_nvdisasm_puts_the_comm
 
 @plain_only
 @pytest.mark.nojit
-@pytest.mark.parametrize("sm, constants, first", [(75, 0x50, 0x40), (80, 0x50, 0x40), (90, 0xD0, 0x198), (120, 0x120, 0x348)])
+@pytest.mark.parametrize("sm, constants, first", [(75, 0x50, 0x40), (80, 0x50, 0x40), (90, 0xD0, 0x198), (100, 0x120, 0x348), (120, 0x120, 0x348)])
 def test_constants_and_parameters_have_generic_addresses(sm, constants, first, tmp_path):
     past = 0x160 if first == 0x40 else 0      # from the bank, or from the first parameter
     body = "\n".join((BEGIN, f"MOV R6, c[0x0][{constants:#x}]", f"MOV R7, c[0x0][{constants + 4:#x}]", "B------:R-:W0:-:S15 LD.E R4, [R6.64+0x4]",
