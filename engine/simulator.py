@@ -225,7 +225,7 @@ class Simulator:
         is_code = is_machine_code(self.placement.insts)
         if is_code and self.config.core == "collector":
             raise InputError(f"{self.spec.name}: machine code does not run on Fermi's core, that of preset "
-                             f"{self.config.preset}; take --preset ampere, or rfview run --quick for its values only")
+                             f"{self.config.preset}; take --preset ampere, or run it with --quick for its values only")
         if not is_code and self.config.core == "subcore":
             raise InputError(f"preset {self.config.preset}: its core runs machine code, and {self.spec.name} is PTX; leave "
                              "out kernel.isa=ptx, or take a preset with Fermi's core, such as fermi")

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rfview.engine.hazards.effects import PREDICATE, TEXTURE_UNIT, UNIFORM, Effects, effects_of, name_of, places_of
+from rfview.engine.hazards.effects import (PREDICATE, TEXTURE_UNIT, UNIFORM, Effects, effects_of, is_on_object, name_of,
+                                           places_of)
 from rfview.engine.state import COLLECT, EXECUTE, FREE, MEMORY, NONE8, WRITE_BACK, WRITTEN
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ class Watch:
         self.effects: list[Effects] = [effects for kernel, _ in simulator.placement.kernels
                                        for effects in effects_of(kernel, kernel.architecture)]
         self.seen: dict[tuple[int, int, str, str], Sighting] = {}
-        self._is_texture = np.isin(simulator.insts["op"], TEXTURE_UNIT)
+        self._reads_late = np.array([int(inst["op"]) in TEXTURE_UNIT or is_on_object(inst) for inst in simulator.insts])
         self._awaited: list[Awaited] = []
         # what the reuse caches keep: by (sub-core, place, bank), the warp, the register and its value then
         self._kept: dict[tuple[int, int, int], tuple[int, int, np.ndarray]] = {}
@@ -79,7 +80,7 @@ class Watch:
         now = self.simulator.cycle - 1
         self._settle(flights)
         stage, since = flights["stage"], flights["since_cycle"]
-        is_late = self._is_texture[np.minimum(flights["pc"], len(self._is_texture) - 1)]
+        is_late = self._reads_late[np.minimum(flights["pc"], len(self._reads_late) - 1)]
         took = (since == now) & np.where(is_late, stage == MEMORY,
                                          (stage == EXECUTE) | (stage == COLLECT) & (flights["collector"] != NONE8))
         issued = (stage != FREE) & (flights["issue_cycle"] == now)

@@ -113,3 +113,16 @@ def test_the_word_of_a_phase_may_be_written_four_cycles_before(stall, expected):
            "B0-----:R-:W-:-:S13 NOP\nEXIT"
     kernel = module_of_listing(listing(body, "", 90).replace("0x160", "0x210"), "k.sass").kernels["k"]
     assert [(one.register, one.kind, one.cover, one.short) for one in hazards_of(kernel)] == expected
+
+
+@plain_only
+@pytest.mark.nojit
+@pytest.mark.parametrize("kind, more", WAYS_90)
+@pytest.mark.parametrize("stall", [4, 5])
+def test_registers_are_read_four_cycles_behind_the_alu(kind, more, stall, tmp_path):
+    """Address and word of an arrival: ptxas leaves no more than four cycles (cuda::pipeline on sm_90)."""
+    got = out_of(kind, more, tmp_path, *begun(32), "MOV R10, 0x600", "MOV R8, 0x1", "B------:R-:W-:-:S15 MOV R9, RZ",
+                 "B------:R-:W-:-:S01 IMAD.MOV.U32 R9, RZ, RZ, 0x0",
+                 f"B------:R-:W-:-:S{stall:02} IMAD.MOV.U32 R10, RZ, RZ, 0x410",
+                 "B------:R-:W1:-:S15 SYNCS.ARRIVE.TRANS64.A1T0 R6, [R10], RZ", *ask("RZ", "R4"), "MOV R5, RZ")
+    assert got[:, 0].tolist() == [1] * 32, "all have arrived at the object"

@@ -12,8 +12,8 @@ import numpy as np
 from rfview.engine.compile.bits import set_bits
 from rfview.engine.compile.device import device
 from rfview.engine.events import FP64_CYCLES, SFU_CYCLES, TRANSACTIONS
-from rfview.engine.isa import (FLAG_ATOM_GLOBAL, FLAG_ATOM_SUCCESS, FLAG_PAST_L1, OP_ASSERTFAIL, OP_LDGDEPBAR, OP_LDGSTS,
-                               OP_PRINTF)
+from rfview.engine.isa import (ATOM_PHASE, ATOM_SYNC, FLAG_ATOM_GLOBAL, FLAG_ATOM_SUCCESS, FLAG_PAST_L1, OP_ASSERTFAIL,
+                               OP_ATOM, OP_LDGDEPBAR, OP_LDGSTS, OP_PRINTF, OP_RED)
 from rfview.engine.machine.cores.subcore import values
 from rfview.engine.machine.cores.subcore.results import READ_SHIFT, is_of_texture_unit, release
 from rfview.engine.machine.cores.subcore.state import NUM_SUBCORES, NUM_UNITS, QUEUE_ENTRIES, UNIT_DOUBLE, UNIT_XU
@@ -44,8 +44,8 @@ def latch_row(sm, number, latch):
 def enter_queue(sm, rf, spec, rows, insts, arena, sub, number, slot):
     """Put an access in its sub-core's queue, with its operands; an exchange between lanes is computed at once.
 
-    The texture unit's accesses take their registers when they leave the queue (mined: an ALU instruction may write them
-    four cycles before), the handle at once (mined: the uniform register may be written again two cycles later).
+    Some take their registers when they leave the queue (mined: an ALU instruction may write them four cycles before), but
+    scalars at once (mined: a texture handle's uniform register may be written again two cycles later).
     """
     flight = sm.inflight[slot]
     inst = insts[flight.pc]
@@ -60,17 +60,35 @@ def enter_queue(sm, rf, spec, rows, insts, arena, sub, number, slot):
     sub.queued += 1
     if inst.memory_kind == MEM_NONE:
         return values.compute(sm, rf, rows, insts, arena, slot)
-    if is_of_texture_unit(inst):
+    if reads_late(inst):
         return fetch_scalars(sm, rows, arena, inst, np.int64(flight.warp), latch_row(sm, number, latch))
     return capture(sm, rf, rows, insts, arena, slot, latch_row(sm, number, latch))
 
 
 @device
+def is_on_object(inst):
+    """Return whether an access is an operation on a barrier object (SYNCS)."""
+    operation = np.int64(inst.aux) & 255
+    return (inst.op == OP_ATOM or inst.op == OP_RED) and (operation == ATOM_SYNC or operation == ATOM_PHASE)
+
+
+@device
+def reads_late(inst):
+    """Return whether an access takes its registers when it leaves the queue."""
+    return is_of_texture_unit(inst) or is_on_object(inst)
+
+
+@device
 def capture(sm, rf, rows, insts, arena, slot, row):
     """Copy an access's operands to the rows from `row` on."""
-    inst = insts[sm.inflight[slot].pc]
     values.gather(sm, rf, rows, insts, arena, slot, row)
-    if inst.scale != 0 or slots(inst) & 0xC0 != 0:
+    return unite(rows, insts[sm.inflight[slot].pc], row)
+
+
+@device
+def unite(rows, inst, row):
+    """Add the parts of an address, unless it has but one or is a texture's coordinates."""
+    if not is_of_texture_unit(inst) and (inst.scale != 0 or slots(inst) & 0xC0 != 0):
         unite_address(rows, inst, row)
     return 0
 
@@ -173,9 +191,11 @@ def leave(sm, rf, key, rows, insts, arena, regions, log, mem_index, sub, number,
     sm.next_line = 0
     sm.num_lines = 0
     sm.access_space = SPACE_NONE
-    if is_of_texture_unit(inst):
-        fetch_registers(rows, inst, np.int64(sm.warp[warp].reg_base), latch_row(sm, number, flight.collector))
     row = latch_row(sm, number, flight.collector)
+    if reads_late(inst):
+        fetch_registers(rows, inst, np.int64(sm.warp[warp].reg_base), row)
+        values.modify_all(rows, inst, row)
+        unite(rows, inst, row)
     if flight.mask == 0:
         pass
     elif inst.memory_kind != MEM_NONE:

@@ -42,11 +42,17 @@ def gather(sm, rf, rows, insts, arena, slot, first_row):
     fetch_registers(rows, inst, np.int64(sm.warp[warp].reg_base), first_row)
     if flight.pipe != NONE8 and flight.stage != WRITE_BACK:      # not those that read late: `hits` is of Allocate's
         take_stale(sm, rf, rows, inst, warp, first_row)
+    modify_all(rows, inst, first_row)
+    for index in range(2):
+        flight.psrc[index] = predicate(sm, inst, warp, index)
+
+
+@device
+def modify_all(rows, inst, first_row):
+    """Modify the operands in the rows from `first_row` on as an instruction says: signs, parts, conversions."""
     for operand in range(3):
         if inst.modify[operand] != 0:
             modify(handle(rows), first_row + 2 * operand, inst.modify[operand])
-    for index in range(2):
-        flight.psrc[index] = predicate(sm, inst, warp, index)
 
 
 @device
