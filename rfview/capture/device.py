@@ -19,6 +19,7 @@ from rfview.capture.messages import CAPACITY
 from rfview.capture.modules import Loaded, configuration, short_name
 from rfview.capture.reach import Before, copied, put_back, reached
 from rfview.engine import fault_codes as codes
+from rfview.engine.compilation import PTX
 from rfview.engine.errors import AssertionFault, InputError, KernelFault, PtxError, RegisterShortage, SassError
 from rfview.engine.functional.machine import FunctionalSimulator
 from rfview.engine.launch.files import MAX_BLOCK, MAX_CTAS, MAX_GRID, MAX_THREADS_PER_CTA
@@ -90,6 +91,8 @@ class Device:
         """Note what matters here of the machine that options select; raises InputError."""
         config = configuration(options)
         self._core, self.keeps_l2 = config.core, bool(config["memory.keep_l2"])
+        isa = str(config["kernel.isa"])
+        self.gpu = 0 if isa == PTX else int(isa.removeprefix("sm_"))       # whose machine code is executed
 
     def _initialize(self) -> None:
         self.l2_lines: tuple[int, ...] = ()     # what the launch before left in L2; none if it ran by its values

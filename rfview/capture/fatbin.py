@@ -10,7 +10,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 
-from rfview.engine.compilation import ISAS
+from rfview.engine.compilation import ISAS, executes
 from rfview.engine.errors import InputError
 
 MAGIC = 0xBA55ED50
@@ -36,32 +36,38 @@ def ptx_of(blob: bytes) -> tuple[int, str]:
     return target, unpacked(*packed).rstrip(b"\0").decode("utf-8", "replace").replace("\r\n", "\n")
 
 
-def parts_of(blob: bytes) -> list[str]:
+def parts_of(blob: bytes, gpu: int = 0) -> list[str]:
     """Return the texts of the modules of consecutive containers: the PTX of those that have any, else machine code.
 
-    The last container has the machine code that is linked from the others'. Raises InputError.
+    The last container has the machine code that is linked from the others'. gpu: as in cubin_of. Raises InputError.
     """
     parts = [blob[first:end] for first, _, end in _containers(blob)]
-    return [ptx_of(one)[1] for one in parts if entries_of(one, KIND_PTX)] or [text_of(parts[-1])]
+    return [ptx_of(one)[1] for one in parts if entries_of(one, KIND_PTX)] or [text_of(parts[-1], gpu)]
 
 
-def text_of(blob: bytes) -> str:
-    """Return the text of a module: its PTX, or if it has none the listing of its machine code. Raises InputError."""
+def text_of(blob: bytes, gpu: int = 0) -> str:
+    """Return the text of a module: its PTX, or if it has none the listing of its machine code. gpu: as in cubin_of.
+
+    Raises InputError.
+    """
     if entries_of(blob, KIND_PTX) or not entries_of(blob, KIND_CUBIN):
         return ptx_of(blob)[1]
     from rfview.engine.sass.load import listing_of_cubin    # start-up: most programs have PTX
 
-    target, cubin = cubin_of(blob)
+    target, cubin = cubin_of(blob, gpu)
     return listing_of_cubin(cubin, f"the program's machine code for sm_{target}")
 
 
-def cubin_of(blob: bytes) -> tuple[int, bytes]:
-    """Return (target, cubin) of the newest machine code that can be executed; raises InputError if there is none."""
+def cubin_of(blob: bytes, gpu: int = 0) -> tuple[int, bytes]:
+    """Return (target, cubin) of the newest machine code that a GPU, 86 for sm_86, executes, else of the newest of all.
+
+    Raises InputError if none can be executed.
+    """
     entries = [entry for entry in entries_of(blob, KIND_CUBIN) if f"sm_{entry[0]}" in ISAS]
     if not entries:
         raise InputError(f"this program contains no PTX, {_compiled_for(blob)}; machine code is executed for "
                          f"{', '.join(ISAS[1:])}")
-    target, packed = max(entries, key=lambda entry: entry[0])
+    target, packed = max(entries, key=lambda entry: (executes(gpu, entry[0]), entry[0]))
     return target, unpacked(*packed)
 
 

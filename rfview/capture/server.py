@@ -143,9 +143,9 @@ class Server:
         if form == wire.FORM_PTX:
             texts = [module.rstrip(b"\0").decode("utf-8", "replace")]
         elif form == wire.FORM_FATBIN:
-            texts = [text_of(module)]
+            texts = [text_of(module, self.device.gpu)]
         elif form == wire.FORM_PARTS:
-            texts = parts_of(module)
+            texts = parts_of(module, self.device.gpu)
         else:
             raise ValueError(f"a module of form {form}")
         return Reply(protocol.SUCCESS, wire.LOAD.result.pack(self.device.load(*texts)))

@@ -51,17 +51,23 @@ def test_the_newest_text_that_the_machine_can_run_is_taken() -> None:
 
 
 def test_code_for_other_architectures_is_one_sentence_that_says_how_to_compile() -> None:
-    with pytest.raises(InputError, match="only kernels compiled for sm_70, sm_100: add -gencode.*executed for sm_75, sm_80"):
-        fatbin.text_of(container(*((fatbin.KIND_CUBIN, target, 0, b"code") for target in (100, 70))))
+    with pytest.raises(InputError, match="only kernels compiled for sm_70, sm_130: add -gencode.*executed for sm_75, sm_80"):
+        fatbin.text_of(container(*((fatbin.KIND_CUBIN, target, 0, b"code") for target in (130, 70))))
     with pytest.raises(InputError, match="no PTX, nor compiled kernels: add -gencode"):
         fatbin.text_of(container((99, 75, 0, b"neither")))
 
 
 def test_without_ptx_the_newest_machine_code_that_can_be_executed_is_taken() -> None:
     entries = [(fatbin.KIND_CUBIN, target, flags, data)
-               for target, (flags, data) in zip((75, 90, 100), (PACKED["plain"], PACKED["zstd"], PACKED["plain"]))]
+               for target, (flags, data) in zip((75, 90, 130), (PACKED["plain"], PACKED["zstd"], PACKED["plain"]))]
     assert fatbin.cubin_of(container(*entries)) == (90, TEXT)
     assert fatbin.text_of(container(*entries, (fatbin.KIND_PTX, 75, 0, b"the PTX"))) == "the PTX"
+
+
+@pytest.mark.parametrize(("gpu", "taken"), [(0, 120), (75, 75), (86, 80), (87, 87), (90, 90), (103, 120)])
+def test_without_ptx_a_gpu_gets_the_newest_machine_code_that_it_executes(gpu: int, taken: int) -> None:
+    entries = [(fatbin.KIND_CUBIN, target, 0, f"{target}".encode()) for target in (80, 75, 120, 87, 90)]
+    assert fatbin.cubin_of(container(*entries), gpu) == (taken, f"{taken}".encode())
 
 
 def test_parts_that_follow_one_another_each_give_their_text() -> None:

@@ -44,7 +44,7 @@ def test_the_files_that_topics_show_are_toml(topic: str, table: str, capsys: pyt
     assert shown
     if topic == "compile":
         assert {name: str(value) for name, value in shown["compile"].items()} == {
-            "schedule": "True", "addresses": "32", "numbering": "banks", "registers": "24", "isa": "sm_120"}
+            "schedule": "True", "addresses": "32", "numbering": "banks", "registers": "24", "isa": "sm_121"}
 
 
 def test_help_for_a_design_says_where_the_rest_is(capsys: pytest.CaptureFixture[str]) -> None:
