@@ -249,7 +249,7 @@ class Machine:
     def pending(self, warp: int) -> list[int]:
         """Return a warp's registers with a pending write; a sub-core has no scoreboard, but instructions in flight."""
         if self.info.is_machine_code:
-            return sorted({reg for flight in self.in_flight() if flight.warp == warp for reg in flight.results})
+            return sorted({reg for flight in self.in_flight(warp) for reg in flight.results})
         return [reg for reg in range(self.registers) if self.sb_write[warp] >> reg & 1]
 
     def in_sub_core(self, warp: int) -> list[Flight]:

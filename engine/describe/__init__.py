@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 from rfview.engine import __version__, config, plugin as designs, events, isa
 from rfview.engine.compile import cache
-from rfview.engine.hazards.effects import PREDICATE, places_of, reads_of, writes_of
+from rfview.engine.hazards.effects import PREDICATE, guard_of, places_of, reads_of, writes_of
 from rfview.engine.info import Instruction, Launch, RunInfo, Text, Variable
 from rfview.engine.launch.sources import source_texts
 from rfview.engine.machine.cores.subcore.state import CLASSES, UNIT_NONE
 from rfview.engine.machine.stages.convergence import STATE_ROWS, UNIFORM
 from rfview.engine.machine_code import is_machine_code
 from rfview.engine.plugin import origin
-from rfview.engine.program import NO_PRED, NO_REG, SPACES, UNITS
+from rfview.engine.program import NO_REG, SPACES, UNITS
 from rfview.engine.ptx.parse.locations import locations
 
 if TYPE_CHECKING:
@@ -137,8 +137,7 @@ def _machine_registers(inst: np.void, has_reuse: bool) -> dict[str, Any]:
     src = [int(reg) if int(inst["src_mask"]) >> slot & 1 else NO_REG for slot, reg in enumerate(inst["src"])]
     uniform = [int(number) for slot, number in enumerate(inst["imm"]) if int(inst["uniform_mask"]) >> slot & 1]
     own, of_warp = ([], written) if inst["dst_uniform"] else (written, [])
-    guard = [(PREDICATE + int(inst["guard"]), "guard")] if int(inst["guard"]) != NO_PRED else []
-    written, read = writes_of(inst), [register for register, _ in guard + reads_of(inst, None)]
+    written, read = writes_of(inst), [register for register, _ in reads_of(inst, guard_of(inst))]
     return {"dst": own, "src": src, "uniform_dst": of_warp, "uniform_src": uniform, "control": int(inst["control"]),
             "predicate_dst": [register - PREDICATE for register in written if register >= PREDICATE],
             "predicate_src": [register - PREDICATE for register in dict.fromkeys(read) if register >= PREDICATE],

@@ -96,7 +96,7 @@ def _effects(inst: Any, text: str, sm: int) -> Effects:
         pipe = TEXTURE_PIPE
     is_variable = number >= FIRST_VARIABLE or kind == "double" and sm in COUNTED_DOUBLE
     write, read = (0 if counter == NO_BARRIER else 1 << counter for counter in (control >> 5 & 7, control >> 8 & 7))
-    guard = None if int(inst["guard"]) == NO_PRED else (PREDICATE + int(inst["guard"]), int(inst["guard_negate"]))
+    guard = guard_of(inst)
     wait, at_most = control >> 11 & 63, (0, 0)
     if base_opcode(text) == "DEPBAR" and int(inst["aux"]):
         counter, most, listed = int(inst["aux"]) & 255, int(inst["aux"]) >> 8 & 255, int(inst["aux"]) >> 16
@@ -129,6 +129,11 @@ def kind_of(text: str, control: int, sm: int) -> str:
         return f"{OTHERS[opcode]}.vote" if opcode == "VOTEU" and sm in EARLY_VOTE else OTHERS[opcode]
     name = CLASSES[class_of(text, control)]
     return "uniform.moved" if opcode == "R2UR" and name == "uniform" else name
+
+
+def guard_of(inst: Any) -> Guard | None:
+    """Return an instruction's guard, None if it has none."""
+    return None if int(inst["guard"]) == NO_PRED else (PREDICATE + int(inst["guard"]), int(inst["guard_negate"]))
 
 
 def reads_of(inst: Any, guard: Guard | None) -> list[tuple[int, str]]:

@@ -291,7 +291,9 @@ def placed_launch(spec: LaunchSpec, kernel: Kernel, launch: Launch, entry_pc: in
     if resident == 0:
         short = min(limits, key=lambda name: limits[name])
         most = num_rows // warps // unit * unit
-        remedies = {"registers": f"; --set kernel.max_registers={most} keeps the others in local memory",
+        fewer = (f"compiled with -maxrregcount={most}, or with __launch_bounds__, it" if kernel.architecture else
+                 f"--set kernel.max_registers={most}")
+        remedies = {"registers": f"; {fewer} keeps the others in local memory",
                     "shared memory": f"; --set sm.shared_bytes={shared} provides it"}
         refused = RegisterShortage if short == "registers" else InputError
         raise refused(f"{where}: one CTA does not fit on the SM: not enough {short} ({threads} threads, {registers} "

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rfview.engine.program import MAX_REGS
 from rfview.engine.wording import plural
 from rfview.sessions.summary import lifts
 from rfview.sessions.summary.facts import Facts
@@ -234,9 +235,8 @@ def _spills(facts: Facts) -> Finding | None:
         by_line = facts.held(facts.local)
         share, at = float(by_line.sum()), int(by_line.argmax())
         held = f", which hold up {share:.1%} of the warp-cycles, most at {facts.name_of(at)}"
-    most = 255 if facts.info.is_machine_code else 63        # that the instructions can name
     limit = facts.info.register_limit
-    raised = f", or `--set kernel.max_registers={most}`" if limit is not None and limit < most else ""
+    raised = f", or `--set kernel.max_registers={MAX_REGS}`" if limit is not None and limit < MAX_REGS else ""
     spilled = f"{plural(words, 'word')} a thread {'is' if words == 1 else 'are'} spilled to local memory"
     return Finding(max(share, LEAST), f"{spilled}: {local / accesses:.0%} of the loads and stores{held}.",
                    f"fewer values alive at once{raised}", at)

@@ -170,3 +170,11 @@ def test_every_bundled_kernel_has_listings_of_its_ptx():
         for sm in (75, 80, 90):
             head = ptx.with_suffix(f".sm_{sm}.sass").open().read(600)
             assert re.search(r"^\.made_of (\w+)$", head, re.MULTILINE)[1] == want, f"{name}: python -m rfview.engine.kernels.make --listings {name}"
+
+
+def test_code_whose_registers_do_not_fit_is_to_be_compiled_with_fewer():
+    """--set kernel.max_registers is for PTX, and refused on a sub-core."""
+    many = SCALED.replace(".registers 8", ".registers 128")
+    spec = launch_of_text(LAUNCH.replace("block = [32]", "block = [1024]"), "scaled", {"out": np.zeros(1024, np.uint32)}, {})
+    with pytest.raises(InputError, match=r"not enough registers .* -maxrregcount=64, or with __launch_bounds__"):
+        Simulator(spec, source=(many, "scaled.sass"), preset="a100")
